@@ -6,7 +6,6 @@ from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
 from kronbench.class_tree import Tree
-from kronbench.class_tree.coupling import DenseCoupling
 from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
 from kronbench.class_tree.kernels import (
     DenseFeatures,
@@ -15,6 +14,7 @@ from kronbench.class_tree.kernels import (
     SparseFeatures,
     StoredKernels,
 )
+from kronbench.class_tree.tree import DenseCoupling
 from kronbench.linalg import gram
 from tests.class_tree.test_tree import path_matrix, random_parents
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import njit
+from scipy import sparse
 
 from kronbench.linalg import panel_loops, vector_instructions
+from kronbench.linalg.panel_loops import SparseProducts
 
 ROOT = Path(__file__).parents[2]
 both_dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -69,7 +71,7 @@ def test_plain_loops_and_vector_instructions_agree(rng, dtype, n_vectors):
     np.testing.assert_array_equal(starts, ends)
     tasks = panel_loops.even_tasks(bounds)
     values = rng.standard_normal((len(minor), n_vectors)).astype(dtype)
-    room = panel_loops.panels(len(tasks) - 1, n_minor, dtype)
+    room = panel_loops.aligned_zeros((len(tasks) - 1, n_minor * 4 * narrow), dtype)
     own = np.empty(panel_loops.MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)
     for n_columns in range(1, 5 * narrow + 1):
         matrix = rng.standard_normal((n_minor, n_columns)).astype(dtype)
@@ -111,8 +113,8 @@ else:
     numba.version_info = numba.version_info._replace(short=(0, 99))
 import numpy as np
 from scipy import sparse
-from kronbench.linalg.sparse_products import SparseProducts
 from kronbench.linalg import panel_loops
+from kronbench.linalg.panel_loops import SparseProducts
 from kronbench.pairs import SampledKroneckerOperator
 
 assert panel_loops.vector_instructions is None and panel_loops.PLAIN is True
@@ -153,3 +155,24 @@ def test_the_environment_decides_for_a_process(wish):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == ["True" if wish == "1" else "None"]
+
+
+def test_sparse_products_in_single_precision_and_many_columns():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((60, 300), density=0.05, rng=rng, format="csr")
+    X = sparse.csr_array(X.multiply(np.arange(60)[:, None] != 3))  # a document without words
+    block = rng.standard_normal((60, 150)).astype(np.float32)
+    product = SparseProducts(X.astype(np.float32)).gram(block)
+    assert product.dtype == np.float32
+    expected = X @ (X.T @ block.astype(float))
+    np.testing.assert_allclose(product, expected, atol=1e-4)
+    assert np.abs(SparseProducts(X).gram(block.astype(float)) - expected).max() < 1e-11
+
+
+def test_sparse_products_of_many_documents_and_words():
+    """More than a block of each, and panels that are copied on all threads."""
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((25_000, 21_000), density=1e-4, rng=rng, format="csr")
+    block = rng.standard_normal((25_000, 33))
+    expected = X @ (X.T @ block)
+    np.testing.assert_allclose(SparseProducts(X).gram(block), expected, atol=1e-12)

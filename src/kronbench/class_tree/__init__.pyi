@@ -1,2 +1,4 @@
-from .sharing import sharing_pattern as sharing_pattern
-from .tree import Tree as Tree
+from .tree import (
+    Tree as Tree,
+    sharing_pattern as sharing_pattern,
+)

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kronbench.class_tree.coupling import Coupling
 from kronbench.class_tree.kernels import DenseFeatures, Features, Kernels
+from kronbench.class_tree.tree import Coupling
 from kronbench.errors import InputError
 from kronbench.linalg.gemm import multiply
 
@@ -54,6 +54,7 @@ class Covariance:
     gather: Callable[[np.ndarray], np.ndarray]
     scores: Callable[[np.ndarray], np.ndarray]
     images: Callable[[list[np.ndarray]], list[np.ndarray]]
+    shape: Any
     node_products: Callable[..., np.ndarray]
     bias_product: Callable[..., float]
     coupling_gradient: Callable[..., np.ndarray]
@@ -97,9 +98,7 @@ class DualCovariance(Covariance):
     expensive product is made on C columns instead of P.
     """
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.kernels.n_rows, self.coupling.n_classes
+    shape = property(lambda self: (self.kernels.n_rows, self.coupling.n_classes))
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         return block
@@ -154,7 +153,10 @@ class DualCovariance(Covariance):
         Where stored matrices are passed and the rows of all blocks sum to zero, as residuals of
         probabilities do, the image of the last column is minus the sum of the others.
         """
-        short = self.kernels.is_stored and all(_sums_to_zero(block) for block in blocks)
+        short = self.kernels.is_stored and all(
+            np.abs(block.sum(axis=1)).max(initial=0) <= _ZERO_SUM * np.abs(block).max(initial=0)
+            for block in blocks
+        )
         wanted = [block[:, :-1] for block in blocks] if short else blocks
         images = _cut(product(_side_by_side(wanted)), len(blocks))
         if not short:
@@ -188,9 +190,7 @@ class FeatureCovariance(Covariance):
         X = self.kernels.features
         return np.hstack([X, np.ones((len(X), 1), X.dtype)])
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.features.shape[1], self.coupling.n_classes
+    shape = property(lambda self: (self.features.shape[1], self.coupling.n_classes))
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         self.n_products += 0.5
@@ -220,12 +220,6 @@ class FeatureCovariance(Covariance):
 
     def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
         return self._gradient_of_shared(E[:-1].T @ F[:-1])
-
-
-def _sums_to_zero(block):
-    """Whether each row of (n, C) does, up to rounding."""
-    largest = np.abs(block).max(initial=0)
-    return np.abs(block.sum(axis=1)).max(initial=0) <= _ZERO_SUM * largest
 
 
 def _side_by_side(blocks):

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from kronbench.class_tree.coupling import Coupling, DenseCoupling
 from kronbench.class_tree.covariance import Covariance, space_of
 from kronbench.class_tree.kernels import Kernels
 from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree import Coupling, DenseCoupling
 from kronbench.errors import InputError
 from kronbench.linalg.blas1 import dot
 
@@ -57,9 +57,17 @@ class CrossValidation:
         solver: NewtonCG | PrintedNewton,
         known: Evaluation | None = None,
     ):
+        folds = np.asarray(folds)
+        if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
+            raise InputError(
+                f"folds has shape {folds.shape} and dtype {folds.dtype}: give the fold of each of "
+                f"{len(targets)} rows as an integer"
+            )
+        distinct = np.unique(folds)
+        if len(distinct) < 2 or distinct[-1] < 0:
+            raise InputError("folds holds one fold: give at least two")
         self.losses = [
-            SoftmaxLoss(targets, n_classes, folds != fold)
-            for fold in _checked_folds(folds, targets)
+            SoftmaxLoss(targets, n_classes, folds != fold) for fold in distinct[distinct >= 0]
         ]
         self.solver = solver
         self._starts = [(None, None)] * len(self.losses)
@@ -71,14 +79,11 @@ class CrossValidation:
         gamma = getattr(covariance.kernels, "gamma", None)
         widths: Any = [] if gamma is None else np.ravel(gamma)
         at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
-        if self.first is None and self._known is not None and _are_close(self._known.at, at):
-            self.first, self._starts = self._known, self._known.starts
-            return self.first
-        evaluation = self._made(covariance, at)
-        self.first = self.first or evaluation
-        return evaluation
-
-    def _made(self, covariance, at):
+        known = self._known if self.first is None else None
+        if known is not None and known.at.shape == at.shape:
+            if np.allclose(known.at, at, rtol=1e-12, atol=0):
+                self.first, self._starts = known, known.starts
+                return known
         before = covariance.n_products
         steps = [
             self._fold(covariance, loss, *start)
@@ -108,7 +113,7 @@ class CrossValidation:
             "n_inner": sum(mode.n_inner for mode in modes),
             "n_adjoint": sum(adjoint_steps),
         }
-        return Evaluation(
+        evaluation = Evaluation(
             plain + correction,
             correction,
             [mode.coef + mode.residual for mode in modes],
@@ -118,6 +123,8 @@ class CrossValidation:
             at,
             self._starts,
         )
+        self.first = self.first or evaluation
+        return evaluation
 
     def _fold(self, covariance, loss, start, start_adjoint):
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
@@ -217,24 +224,6 @@ class Criterion:
         return np.exp(x[self._n_variances : self._n_logs])
 
 
-def _are_close(one, other):
-    return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0)
-
-
 def _mean_logs(values, groups):
     """(G,) mean logarithms of values (P,) in each group."""
     return np.bincount(groups, np.log(values)) / np.bincount(groups)
-
-
-def _checked_folds(folds, targets):
-    """The distinct folds of an (n,) array of them; negative numbers are none."""
-    folds = np.asarray(folds)
-    if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
-        raise InputError(
-            f"folds has shape {folds.shape} and dtype {folds.dtype}: give the fold of each of "
-            f"{len(targets)} rows as an integer"
-        )
-    distinct = np.unique(folds)
-    if len(distinct) < 2 or distinct[-1] < 0:
-        raise InputError("folds holds one fold: give at least two")
-    return distinct[distinct >= 0]

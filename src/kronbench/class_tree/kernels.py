@@ -11,12 +11,10 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from kronbench.errors import InputError
-from kronbench.linalg.gemm import multiply
-from kronbench.linalg.gram_matrix import dense, gram, squared_distances
-from kronbench.linalg.kernel_columns import KernelColumns
+from kronbench.linalg.gemm import multiply, stored_product
+from kronbench.linalg.gram_matrix import KernelColumns, dense, gram, squared_distances
 from kronbench.linalg.lowrank import factor_at, incomplete_cholesky
-from kronbench.linalg.sparse_products import SparseProducts
-from kronbench.linalg.stored_products import stored_product
+from kronbench.linalg.panel_loops import SparseProducts
 
 Features: TypeAlias = np.ndarray | sparse.sparray  # (n, d)
 
@@ -74,10 +72,6 @@ class Kernels:
     is_stored = False  # whether matrices are in memory: one pass should then serve many blocks
     n_rows: int
     dtype: np.dtype
-    product: Callable[..., np.ndarray]
-    derivative: Callable[..., np.ndarray]
-    diagonal: Callable[[], np.ndarray]
-    cross: Callable[..., np.ndarray]
 
     def forget(self) -> None:
         """Drop what products with new rows do not need."""
@@ -123,16 +117,13 @@ class SparseFeatures(LinearFeatures):
         self.features = sparse.csr_array(X).astype(dtype)
         self.features.sort_indices()
         self.n_rows, self.dtype = self.features.shape[0], np.dtype(dtype)
+        self._products = SparseProducts(self.features)
 
     def product(self, block: np.ndarray) -> np.ndarray:
         return self._products.gram(block)
 
     def diagonal(self) -> np.ndarray:
         return np.asarray(self.features.multiply(self.features).sum(axis=1)).reshape(-1, 1)
-
-    @cached_property
-    def _products(self):
-        return SparseProducts(self.features)
 
 
 class StoredKernels(Kernels):
@@ -193,8 +184,19 @@ class GaussianKernels(StoredKernels):
         if distances is None:
             distances = squared_distances(X).astype(dtype)
             np.fill_diagonal(distances, 0)
-        self._distances: np.ndarray | None = distances
-        super().__init__([_exponential(distances, g) for g in self.gamma], X)
+        self._distances: Any = distances
+        # Numbers that are subnormal in the storage slow every product with them
+        smallest = np.log(np.finfo(distances.dtype).tiny)
+        matrices = [np.empty_like(distances) for _ in self.gamma]
+        for out, g in zip(matrices, self.gamma, strict=True):
+            if not np.isfinite(g) or g <= 0:
+                raise InputError(f"gamma is {g}: the gaussian kernel needs positive numbers")
+            for start in range(0, len(distances), _BLOCK_ROWS):
+                rows = slice(start, start + _BLOCK_ROWS)
+                part = np.multiply(distances[rows], distances.dtype.type(-g), out=out[rows])
+                part[part < smallest] = -np.inf
+                np.exp(part, out=part)
+        super().__init__(matrices, X)
 
     def forget(self) -> None:
         super().forget()
@@ -214,8 +216,12 @@ class GaussianKernels(StoredKernels):
         """-gamma_l (|x - x'|^2 o M^(l)) times each column (Seeger 2006, section 9.3)."""
 
         def product(kernel, part):
-            weighted = _weighted_product(self._distances, self.matrices[kernel], part)
-            return -self.gamma[kernel] * weighted
+            out = np.empty((self.n_rows, part.shape[1]))
+            for start in range(0, self.n_rows, _BLOCK_ROWS):
+                rows = slice(start, start + _BLOCK_ROWS)
+                distances = self._distances[rows].astype(np.float64)
+                multiply(distances * self.matrices[kernel][rows], part, out=out[rows])
+            return -self.gamma[kernel] * out
 
         return _by_kernel(block, which, product)
 
@@ -249,8 +255,7 @@ class LowRankKernel(Kernels):
         self.L = L = self.factor.factor
         self.n_rows = len(L)
         # diag(M) - diag(L L'), not negative but for rounding
-        self.residual = columns.diagonal() - np.einsum("ij,ij->i", L, L)
-        self.correction = np.maximum(self.residual, 0.0)
+        self.correction = np.maximum(columns.diagonal() - np.einsum("ij,ij->i", L, L), 0.0)
 
     def with_gamma(self, gamma: float) -> LowRankKernel:
         """The same pivots with another width."""
@@ -307,28 +312,4 @@ def _by_kernel(block, which, product):
         if out is None:
             out = np.empty((len(values), block.shape[1]), values.dtype)
         out[:, columns] = values
-    return out
-
-
-def _weighted_product(distances, matrix, block):
-    out = np.empty((len(matrix), block.shape[1]))
-    for start in range(0, len(matrix), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        weighted = distances[rows].astype(np.float64) * matrix[rows]
-        multiply(weighted, block, out=out[rows])
-    return out
-
-
-def _exponential(distances, gamma):
-    """Exp(-gamma distances) in the precision of the distances."""
-    if not np.isfinite(gamma) or gamma <= 0:
-        raise InputError(f"gamma is {gamma}: the gaussian kernel needs positive numbers")
-    # Numbers that are subnormal in the storage slow every product with them
-    smallest = np.log(np.finfo(distances.dtype).tiny)
-    out = np.empty_like(distances)
-    for start in range(0, len(distances), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        exponents = np.multiply(distances[rows], distances.dtype.type(-gamma), out=out[rows])
-        exponents[exponents < smallest] = -np.inf
-        np.exp(exponents, out=exponents)
     return out

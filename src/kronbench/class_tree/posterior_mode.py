@@ -57,12 +57,7 @@ class Mode:
 
 def run(steps: Generator[Any, Any, Any], covariance: Covariance) -> Any:
     """The result of a generator that asks for images, one at a time."""
-    try:
-        vector = next(steps)
-        while True:
-            vector = steps.send(covariance.image(vector))
-    except StopIteration as stop:
-        return stop.value
+    return run_together([steps], covariance)[0]
 
 
 def run_together(many: list[Generator[Any, Any, Any]], covariance: Covariance) -> list:
@@ -97,17 +92,16 @@ class NewtonCG:
     Newton step far too long.
 
     A fit stops when its duality gap is at most ``tol`` Phi. ``preconditioned`` is by elimination
-    along the tree. ``adjoint_tol`` is the relative residual of the gradient system in the norm of
-    K~, by ``tol`` when None. The norm hardly sees what lies near the null space of K~, but
-    derivatives by widths do; that part is made exact afterwards without a product, so that 1e-3
-    gives gradients to some parts in a thousand.
+    along the tree. The gradient system is solved to a relative residual of at most 1e-3 in the
+    norm of K~. That norm hardly sees what lies near the null space of K~, but derivatives by
+    widths do; that part is made exact afterwards without a product, so that gradients are right to
+    some parts in a thousand.
     """
 
     tol: float = 1e-6
     max_iter: int = 100
     max_inner: int = 200
     preconditioned: bool = False
-    adjoint_tol: float | None = None
 
     in_features: ClassVar = True  # works on vectors of few features too
     certified: ClassVar = True  # whether a mode converged says how near it is
@@ -128,7 +122,19 @@ class NewtonCG:
         ``callback(mode)`` is called after each Newton step; True stops.
         """
         preconditioner = tree_preconditioner(covariance, loss) if self.preconditioned else None
-        mode = yield from _started(covariance, loss, start)
+        # The state before the first Newton step
+        if start is None:
+            coef = np.zeros(covariance.shape, covariance.dtype)
+            image = np.zeros_like(coef)
+        else:
+            coef = start.copy()
+            image = yield coef
+        scores = covariance.scores(image)
+        if start is not None:
+            _rescale(covariance, loss, coef, image, scores)
+        likelihood, probabilities = loss.evaluate(scores)
+        value = likelihood + 0.5 * dot(coef, image)
+        mode = Mode(coef, image, scores, probabilities, value, path=[value])
         mode.preconditioner = preconditioner
         while True:
             # Certify
@@ -183,8 +189,7 @@ class NewtonCG:
             image = yield residual
             if dot(residual, image) > square:
                 start, residual, image = None, held_out, held_out_image
-        tol = self.adjoint_tol
-        tol = min(1e-3, 0.3 * np.sqrt(self.tol)) if tol is None else tol
+        tol = min(1e-3, 0.3 * np.sqrt(self.tol))
         inverse = mode.preconditioner and mode.preconditioner.at(weights)
         _, image, n_iter = yield from _conjugate_gradients(
             covariance,
@@ -201,22 +206,6 @@ class NewtonCG:
         # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see
         curvature = loss.curvature(weights, covariance.scores(image))
         return held_out - covariance.gather(curvature), n_iter
-
-
-def _started(covariance, loss, start):
-    """The state before the first Newton step (generator)."""
-    if start is None:
-        coef = np.zeros(covariance.shape, covariance.dtype)
-        image = np.zeros_like(coef)
-    else:
-        coef = start.copy()
-        image = yield coef
-    scores = covariance.scores(image)
-    if start is not None:
-        _rescale(covariance, loss, coef, image, scores)
-    likelihood, probabilities = loss.evaluate(scores)
-    value = likelihood + 0.5 * dot(coef, image)
-    return Mode(coef, image, scores, probabilities, value, path=[value])
 
 
 def _conjugate_gradients(

@@ -1,19 +1,27 @@
-"""Class trees with their products: sums of functions along each path."""
+"""Class trees: sums of functions along each path, groups of nodes; or any matrix instead."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
+from numba import njit, prange
 from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
+from kronbench.linalg.gemm import multiply
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
-from kronbench.linalg.tree_loops import pass_tree
+
+# Rows of a block that pass the tree together, so that each node is looked up once for all of them.
+_TOGETHER = 16
 
 
 class Tree:
     """A tree of classes and its matrix Phi_L (C, P): "node lies on the path to the leaf".
+
+    Products are Algorithms 1 and 2 of Seeger (2006), O(P) for each row of a block; Phi is never
+    formed.
 
     Parameters
     ----------
@@ -29,17 +37,43 @@ class Tree:
         P, the nodes below the root, and C. Column p - 1 of a block belongs to node p.
     depths : (P + 1,) int64 array
         Edges between each node and the root.
-
-    Notes
-    -----
-    Algorithms 1 and 2 of Seeger (2006), O(P) for each row of a block; Phi is never formed.
     """
 
     def __init__(self, parents: ArrayLike):
-        self.parents = _checked(parents)
+        parents = np.asarray(parents)
+        integers = parents.ndim == 1 and parents.dtype.kind in "iu" and len(parents) > 0
+        if not integers or parents[0] != -1:
+            raise InputError(
+                "tree is not a parent array: give (P + 1,) integers that start with -1, the root"
+            )
+        if len(parents) == 1:
+            raise InputError("tree has only a root: give at least one node below it")
+        if (parents[1:] == -1).any():
+            second = 1 + int(np.argmax(parents[1:] == -1))
+            raise InputError(f"tree has a second root, node {second}: give one node -1, the first")
+        if parents[1:].min() < 0 or parents.max() >= len(parents):
+            raise InputError(f"tree holds a parent outside 0..{len(parents) - 1} after the root")
+        self.parents = parents.astype(np.int64)
         self.leaves = np.setdiff1d(np.arange(len(self.parents)), self.parents)
         self.n_nodes, self.n_classes = len(self.parents) - 1, len(self.leaves)
-        self.depths = _depths(self.parents)
+        # By pointer doubling, O(P log P)
+        self.depths = (np.arange(len(self.parents)) > 0).astype(np.int64)
+        above = np.maximum(self.parents, 0)
+        for _ in range(len(self.parents).bit_length()):
+            self.depths += self.depths[above]
+            above = above[above]
+        if above.any():
+            lost = int(np.argmax(above > 0))
+            raise InputError(
+                f"tree has a cycle: node {lost} cannot be reached from the root; its parents must "
+                "lead there"
+            )
+        # The nodes by depth, so that parents come before their children, and where they stand
+        self._order = np.argsort(self.depths, kind="stable")
+        self._position = np.empty_like(self._order)
+        self._position[self._order] = np.arange(len(self._order))
+        self._up = self._position[np.maximum(self.parents, 0)][self._order]
+        self._leaf_at = self._position[self.leaves]
 
     @classmethod
     def flat(cls, n_classes: int) -> Tree:
@@ -115,63 +149,11 @@ class Tree:
         """(n, C) diagonals of Phi_L diag(variance_i) Phi_L' for rows (n, P) of variances."""
         return self.sum_paths(variance)
 
-    @cached_property
-    def _order(self):
-        """The nodes by depth, so that parents come before their children."""
-        return np.argsort(self.depths, kind="stable")
-
-    @cached_property
-    def _position(self):
-        position = np.empty_like(self._order)
-        position[self._order] = np.arange(len(self._order))
-        return position
-
-    @cached_property
-    def _up(self):
-        """Where in that order the parent of each node stands."""
-        return self._position[np.maximum(self.parents, 0)][self._order]
-
-    @cached_property
-    def _leaf_at(self):
-        return self._position[self.leaves]
-
     def _pass(self, block, take_at, give_at, weights, upward=False):
         out = np.empty((len(block), len(give_at)), block.dtype)
         with at_most_threads(min(block.size, out.size) / PASS_WORTH_A_THREAD):
-            pass_tree(block, take_at, give_at, self._up, weights, upward, out)
+            _pass_tree(block, take_at, give_at, self._up, weights, upward, out)
         return out
-
-
-def _checked(parents):
-    parents = np.asarray(parents)
-    if parents.ndim != 1 or parents.dtype.kind not in "iu" or not len(parents) or parents[0] != -1:
-        raise InputError(
-            "tree is not a parent array: give (P + 1,) integers that start with -1, the root"
-        )
-    if len(parents) == 1:
-        raise InputError("tree has only a root: give at least one node below it")
-    if (parents[1:] == -1).any():
-        second = 1 + int(np.argmax(parents[1:] == -1))
-        raise InputError(f"tree has a second root, node {second}: give one node -1, the first")
-    if parents[1:].min() < 0 or parents.max() >= len(parents):
-        raise InputError(f"tree holds a parent outside 0..{len(parents) - 1} after the root")
-    return parents.astype(np.int64)
-
-
-def _depths(parents):
-    """Depth of each node by pointer doubling, O(P log P)."""
-    depths = (np.arange(len(parents)) > 0).astype(np.int64)
-    above = np.maximum(parents, 0)
-    for _ in range(len(parents).bit_length()):
-        depths += depths[above]
-        above = above[above]
-    if above.any():
-        lost = int(np.argmax(above > 0))
-        raise InputError(
-            f"tree has a cycle: node {lost} cannot be reached from the root; its parents must "
-            "lead there"
-        )
-    return depths
 
 
 def _as_block(block, n_columns):
@@ -181,3 +163,119 @@ def _as_block(block, n_columns):
     if block.ndim != 2 or block.shape[1] != n_columns:
         raise InputError(f"the block has shape {block.shape}: give (n, {n_columns})")
     return block
+
+
+@njit(parallel=True, cache=True)
+def _pass_tree(block, take_at, give_at, up, weights, upward, out):
+    """Rows of a block from the places of some nodes through the tree to those of others.
+
+    Nodes are in the order of their depths, ``up`` is where the parent of each stands.
+    """
+    for part in prange(-(-len(block) // _TOGETHER)):
+        low = part * _TOGETHER
+        size = min(_TOGETHER, len(block) - low)
+        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+        for c in range(len(take_at)):
+            row = sums[take_at[c]]
+            for r in range(size):
+                row[r] = block[low + r, c]
+        # For each node the sum over its leaves (Algorithm 2)
+        if upward:
+            for k in range(len(up) - 1, 0, -1):
+                above, here = sums[up[k]], sums[k]
+                for r in range(_TOGETHER):
+                    above[r] += here[r]
+            sums[0] = 0
+        # For each node the weighted sum along its path (Algorithm 1)
+        for k in range(1, len(weights)):
+            above, here, weight = sums[up[k]], sums[k], weights[k]
+            for r in range(_TOGETHER):
+                here[r] = here[r] * weight + above[r]
+        for c in range(len(give_at)):
+            row = sums[give_at[c]]
+            for r in range(size):
+                out[low + r, c] = row[r]
+
+
+class DenseCoupling:
+    """A matrix B (C, P) of any numbers in place of a tree's (Seeger 2006, section 7.2)."""
+
+    is_flat = False
+
+    def __init__(self, matrix: np.ndarray):
+        self.matrix = np.asarray(matrix, float)
+        if self.matrix.ndim != 2 or not np.isfinite(self.matrix).all():
+            raise InputError(
+                f"coupling has shape {self.matrix.shape}: give a (C, P) array of finite numbers"
+            )
+        self.n_classes, self.n_nodes = self.matrix.shape
+
+    def sum_paths(self, functions: np.ndarray) -> np.ndarray:
+        """Each row (n, P) times B': scores (n, C)."""
+        return multiply(functions, self.matrix.T.astype(functions.dtype))
+
+    def sum_below(self, block: np.ndarray) -> np.ndarray:
+        """Each row (n, C) times B: (n, P)."""
+        return multiply(block, self.matrix.astype(block.dtype))
+
+    def couple(self, block: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """Each row (n, C) times B diag(variance) B', with variance (P,)."""
+        return self.sum_paths(self.sum_below(block) * np.asarray(variance, block.dtype))
+
+    def diagonal(self, variance: np.ndarray) -> np.ndarray:
+        """(n, C) diagonals of B diag(variance_i) B' for rows (n, P) of variances."""
+        return variance @ (self.matrix**2).T
+
+
+Coupling: TypeAlias = Tree | DenseCoupling
+
+
+def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
+    """``tree`` and ``sharing`` of a flat or hierarchical model (Seeger 2006, section 8.2).
+
+    As :class:`~kronbench.models.HierarchicalNewtonClassifier` and
+    :class:`~kronbench.models.HierarchicalNewtonCV` take them; the tree of a flat model is None.
+
+    Parameters
+    ----------
+    name : {"F1", "F2", "H1", "H2"}
+        F is flat, H hierarchical; F1 has one variance, H1 one for each level of the tree, F2 and
+        H2 one for each child of the root.
+    tree : (P + 1,) integer array
+        Parent of each node; the leaves are the classes of the flat models too.
+
+    """
+    shape = Tree(tree)
+    patterns = {
+        "F1": (None, "all"),
+        "F2": (None, shape.leaf_subtrees),
+        "H1": (shape.parents, "level"),
+        "H2": (shape.parents, "subtree"),
+    }
+    if name not in patterns:
+        raise InputError(f"name is {name!r}: give one of {', '.join(map(repr, patterns))}")
+    return patterns[name]
+
+
+def node_groups(sharing: Any, coupling: Coupling, name: str) -> np.ndarray:
+    """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
+
+    ``name`` is the argument, for the sentence of an error.
+    """
+    if isinstance(sharing, str):
+        if sharing == "all":
+            return np.zeros(coupling.n_nodes, int)
+        if sharing == "node":
+            return np.arange(coupling.n_nodes)
+        if sharing in ("level", "subtree") and isinstance(coupling, Tree):
+            return coupling.levels if sharing == "level" else coupling.subtrees
+        raise InputError(
+            f"{name} is {sharing!r}: give 'all', 'level', 'subtree', 'node' or an array of groups"
+        )
+    groups = np.asarray(sharing)
+    if groups.shape != (coupling.n_nodes,) or groups.dtype.kind not in "iu":
+        raise InputError(
+            f"{name} has shape {groups.shape} and dtype {groups.dtype}: give one integer group "
+            f"for each of the {coupling.n_nodes} nodes below the root"
+        )
+    return np.unique(groups, return_inverse=True)[1]

@@ -184,7 +184,10 @@ class _Elimination:
         for nodes in reversed(self._levels):
             # J (I + V J)^-1 is symmetric, and so is what b' = (I + J V)^-1 b belongs to
             up = (b[nodes, None, :] @ self._inverse[nodes])[:, 0]
-            _sum_children(b, tree.parents[nodes], up)
+            # Parents repeat; np.add.at takes ten times as long
+            order = np.argsort(tree.parents[nodes], kind="stable")
+            parents, starts = np.unique(tree.parents[nodes][order], return_index=True)
+            b[parents] += np.add.reduceat(up[order], starts, axis=0)
         # Substitute from the root down: sums of the functions along the paths
         sums = np.zeros_like(b)
         sums[0] = self._root @ (b[0] - h.sum(axis=0))
@@ -194,13 +197,6 @@ class _Elimination:
         g = sums[tree.leaves]
         z = h - (self._curvatures @ g[:, :, None])[:, :, 0]
         return np.ascontiguousarray(z.T), np.ascontiguousarray((g - sums[0]).T)
-
-
-def _sum_children(sums, parents, blocks):
-    """sums[parents] += blocks, where parents repeat; ``np.add.at`` takes ten times as long."""
-    order = np.argsort(parents, kind="stable")
-    distinct, starts = np.unique(parents[order], return_index=True)
-    sums[distinct] += np.add.reduceat(blocks[order], starts, axis=0)
 
 
 def _minus(block, left, right):

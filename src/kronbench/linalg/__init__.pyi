@@ -7,23 +7,19 @@ from .gemm import (
     one_blas_thread as one_blas_thread,
 )
 from .gram_matrix import (
+    KernelColumns as KernelColumns,
     dense as dense,
     gram as gram,
 )
-from .kernel_columns import (
-    KernelColumns as KernelColumns,
-)
 from .krylov import (
+    ShiftedSolutions as ShiftedSolutions,
     Solution as Solution,
     cg as cg,
     minres as minres,
+    multishift_minres as multishift_minres,
     qmr as qmr,
 )
 from .lowrank import (
     LowRankFactor as LowRankFactor,
     incomplete_cholesky as incomplete_cholesky,
-)
-from .multishift import (
-    ShiftedSolutions as ShiftedSolutions,
-    multishift_minres as multishift_minres,
 )

@@ -9,7 +9,6 @@ added by the caller, so that the result does not depend on the number of threads
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -280,49 +279,23 @@ def _squared_norm(matrix, vector):
     return total
 
 
-class Points(NamedTuple):
-    """What is known of each of the n points."""
-
-    residual: np.ndarray  # the diagonal of K - G G^T, and zero where it is not above ``floor``
-    floor: np.ndarray
-    # (5, n): A, B and C of Eqs. 9-10, the residual diagonal D before the look-ahead when they were
-    # last computed afresh, and the largest B since
-    costs: np.ndarray
-    hazy: float  # a residual below so many times the floor, but not zero, rules a point out
-
-
-class Turn(NamedTuple):
-    """How a chosen pivot takes position ``k``: by ``turns`` (t, 2) of the columns k..q of G.
-
-    The look-ahead part E = T T^T of the approximation belongs to the columns T from ``tail`` on:
-    the new column, if one was ``added``, first adds to E, then column k leaves it. ``coefs``
-    (t - k, 6) are the inner products in both updates as combinations of the columns from k on,
-    ``squares`` (5,) the squared norms.
-    """
-
-    k: int
-    q: int
-    tail: int
-    turns: np.ndarray
-    added: bool
-    coefs: np.ndarray
-    squares: np.ndarray
-
-
-class Forms(NamedTuple):
-    """M, S and V such that A is x^T M x, B is |S x|^2 and C is |V x|^2 for x = T(i, :)."""
-
-    gram: np.ndarray
-    triangle: np.ndarray
-    projected: np.ndarray
-
-
 @njit(parallel=True, fastmath=_REASSOCIATE, cache=True)
 def update_gains(G, t, turn, forms, points, weights):
     """Turn the columns of G for a choice, update the costs of all points and find the best gain.
 
-    ``weights`` is lambda, mu and the largest possible C / B. Returns for each block of points the
-    largest estimated gain, -1 when no point is left, and where it is.
+    A chosen pivot takes position k by ``turns`` (t, 2) of the columns k..q of G. The look-ahead
+    part E = T T^T of the approximation belongs to the columns T from ``tail`` on: the new column,
+    if one was ``added``, first adds to E, then column k leaves it. ``coefs`` (t - k, 6) are the
+    inner products in both updates as combinations of the columns from k on, ``squares`` (5,) the
+    squared norms. With x = T(i, :) the ``forms`` give A as x^T gram x, B as |triangle x|^2 and C
+    as |projected x|^2.
+
+    ``costs`` (5, n) of the points are A, B and C of Eqs. 9-10, the residual diagonal D before the
+    look-ahead when they were last computed afresh, and the largest B since; ``residual`` is the
+    diagonal of K - G G^T, and zero where it is not above ``floor``. Below ``hazy`` times the
+    floor, but not zero, it rules a point out. ``weights`` is lambda, mu and the largest possible
+    C / B. Returns for each block of points the largest estimated gain, -1 when no point is left,
+    and where it is.
     """
     k, q, tail, turns, added, coefs, squares = turn
     gram, triangle, projected = forms

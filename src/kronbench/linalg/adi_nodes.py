@@ -78,28 +78,23 @@ class HeldOutFactors:
         self._scaled = spectrum.values / largest if largest > 0 else spectrum.values
         self._vectors = spectrum.vectors
         self._kappa, self._parts = kappa, parts
-        if not parts:
-            diagonal = spectrum.squared @ self._scaled
-            self._product = self._vectors * self._scaled - diagonal[:, None] * self._vectors
-        else:
-            self._product = self._vectors * self._scaled
+        self._product = self._vectors * self._scaled
+        if parts:
             self._without_parts(self._product)
-        self.scale = largest
+        else:
+            self._product -= (spectrum.squared @ self._scaled)[:, None] * self._vectors
 
     def next(self, center: float, pole: float) -> np.ndarray:
         """Coordinates (n, n) of the next factor, one row for each left-out i."""
         resolvent = 1.0 / (1.0 + pole * self._scaled)
         gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
-        if self._parts:
-            return self._next_of_parts(resolvent, center, pole, gain)
-        factor = np.empty_like(self._product)
-        _next_factors(
-            self._product, factor, self._vectors, self._scaled, resolvent, center, pole, gain
-        )
-        return factor
-
-    def _next_of_parts(self, resolvent, center, pole, gain):
-        """As ``_next_factors``, whose scalars are blocks of a part here."""
+        if not self._parts:
+            factor = np.empty_like(self._product)
+            _next_factors(
+                self._product, factor, self._vectors, self._scaled, resolvent, center, pole, gain
+            )
+            return factor
+        # As _next_factors, whose scalars are blocks of a part here
         factor = self._product * resolvent
         for part in self._parts:
             U = self._vectors[part]

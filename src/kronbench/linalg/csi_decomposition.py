@@ -12,9 +12,6 @@ from kronbench.errors import InputError, check_positive
 from kronbench.linalg._lowrank_loops import (
     BLOCK,
     DEPENDENT,
-    Forms,
-    Points,
-    Turn,
     largest_quotient,
     project_out,
     rotate_triangle,
@@ -22,12 +19,13 @@ from kronbench.linalg._lowrank_loops import (
     solve_transposed,
     update_gains,
 )
-from kronbench.linalg.kernel_columns import KernelColumns, open_kernel
+from kronbench.linalg.gram_matrix import KernelColumns
 from kronbench.linalg.lowrank import (
     CholeskySteps,
     LowRankFactor,
     checked_max_rank,
     factor_threads,
+    open_kernel,
 )
 
 # A pivot's column has an error of eps K(i, i) / sqrt(residual), which does not matter while the
@@ -53,25 +51,25 @@ def csi(
     kappa: float = 0.99,
     lookahead: int = 40,
     tol: float = 1e-4,
-    center: bool = True,
 ) -> LowRankFactor:
     """Cholesky decomposition with side information: pivots that also predict the targets.
 
     Each step takes the pivot with the largest estimated decrease of
 
-        (1 - kappa) tr(K - G G^T) / tr K  +  kappa min_b ||Y - G b||^2 / ||Y||^2
+        (1 - kappa) tr(K - G G^T) / tr K  +  kappa min_b ||Pi (Y - G b)||^2 / ||Pi Y||^2
 
-    where kernel columns not yet asked for are replaced by their look-ahead approximation (Bach &
-    Jordan 2005, Eqs. 2 and 5-10, figure 1). Costs O((k + lookahead)^2 n + k d n) time,
-    (k + lookahead) n numbers of memory and at most k + lookahead kernel columns.
+    where Pi centres, and kernel columns not yet asked for are replaced by their look-ahead
+    approximation (Bach & Jordan 2005, Eqs. 2 and 5-10, figure 1, section 5.4). The gains of the
+    factor are the exact decreases. Costs O((k + lookahead)^2 n + k d n) time, (k + lookahead) n
+    numbers of memory and at most k + lookahead kernel columns.
 
     Parameters
     ----------
     kernel : (n, n) symmetric array, or object with ``diagonal()`` and ``column(i)``
         Positive semidefinite.
     targets : (n,) or (n, d) array
-        Y: responses, or indicator columns of the classes. Where they vanish, after centring if
-        that is asked for, a warning is given and kappa taken as 0.
+        Y: responses, or indicator columns of the classes. Where they are constant, a warning is
+        given and kappa taken as 0.
     max_rank : int or None
         Largest number of columns; n when None.
     kappa : float in [0, 1]
@@ -81,18 +79,11 @@ def csi(
         exact, with 0 (and kappa < 1) this is incomplete Cholesky.
     tol : float
         Stop before a column whose exact gain is below; those of all columns sum to at most 1.
-    center : bool
-        Fit an intercept along with G b (section 5.4).
-
-    Returns
-    -------
-    LowRankFactor
-        Its gains are the exact decreases of the criterion.
     """
     columns, diagonal = open_kernel(kernel)
     n = len(diagonal)
     max_rank = checked_max_rank(max_rank, n)
-    targets = _as_targets(targets, n, center)
+    targets = _as_targets(targets, n)
     if not 0 <= kappa <= 1:
         raise InputError(f"kappa is {kappa}: give a number from 0 to 1")
     if lookahead != int(lookahead) or lookahead < 0:
@@ -107,8 +98,29 @@ def csi(
         kappa = 0.0
     # lambda, mu and the largest possible gain in the targets
     weights = np.array([(1 - kappa) / (diagonal.sum() or 1.0), kappa / (total or 1.0), total])
+    pivots: list[int] = []
+    gains = []
     with factor_threads(n):
-        return _csi(columns, diagonal, targets, max_rank, int(lookahead), tol, weights, center)
+        capacity = max_rank + int(lookahead)
+        steps = _CholeskyQR(columns, diagonal, targets, capacity, weights)
+        while steps.t < lookahead and steps.add_largest():
+            pass
+        nothing = np.zeros((0, 2)), False, np.zeros((steps.t, 6)), np.zeros(5)
+        candidate = steps.turn((0, 0, 0, *nothing))
+        while len(pivots) < max_rank and candidate is not None:
+            before = steps.t
+            if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
+                steps.add(candidate)
+            elif len(pivots) + 1 < max_rank:
+                steps.add_largest()
+            gain = steps.choose(candidate, k=len(pivots), added=steps.t > before)
+            if gain < tol:
+                break
+            pivots.append(candidate)
+            gains.append(gain)
+            candidate = steps.apply_choice()
+    factor = steps.take(len(pivots))
+    return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
 
 
 def csi_all_ahead(
@@ -116,21 +128,20 @@ def csi_all_ahead(
     targets: np.ndarray,
     max_rank: int | None,
     kappa: float = 0.99,
-    center: bool = True,
     tol: float = 0.0,
 ) -> LowRankFactor:
     """The decomposition that :func:`csi` has with a look-ahead over all points.
 
     Keeps the residual K - G G^T, whose columns are those that each pivot would add, and their
     part outside the span of G as n by n matrices, which each step changes by an outer product:
-    O(k n^2) time in place of O(k n^3), and 2 n^2 numbers of memory. The targets do not all vanish.
+    O(k n^2) time in place of O(k n^3), and 2 n^2 numbers of memory. The targets are not constant.
     """
     _, diagonal = open_kernel(kernel_matrix)
     n = len(diagonal)
-    Y = _as_targets(targets, n, center)
+    Y = _as_targets(targets, n)
     weights = (1 - kappa) / diagonal.sum(), kappa / np.einsum("dn,dn->", Y, Y)
     residual = np.array(kernel_matrix, dtype=np.float64, order="F")
-    outside = residual - residual.mean(axis=0) if center else residual.copy(order="F")
+    outside = residual - residual.mean(axis=0)
     lengths = np.einsum("ij,ij->j", outside, outside)
     floors = 1e-14 * diagonal, DEPENDENT**2 * lengths
     pivots: list[int] = []
@@ -162,29 +173,6 @@ def csi_all_ahead(
     return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
 
 
-def _csi(columns, diagonal, targets, max_rank, lookahead, tol, weights, center):
-    steps = _CholeskyQR(columns, diagonal, targets, max_rank + lookahead, weights, center)
-    while steps.t < lookahead and steps.add_largest():
-        pass
-    candidate = steps.first_candidate()
-    pivots: list[int] = []
-    gains = []
-    while len(pivots) < max_rank and candidate is not None:
-        before = steps.t
-        if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
-            steps.add(candidate)
-        elif len(pivots) + 1 < max_rank:
-            steps.add_largest()
-        gain = steps.choose(candidate, k=len(pivots), added=steps.t > before)
-        if gain < tol:
-            break
-        pivots.append(candidate)
-        gains.append(gain)
-        candidate = steps.apply_choice()
-    factor = steps.take(len(pivots))
-    return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
-
-
 class _CholeskyQR(CholeskySteps):
     """Columns of G with R of Pi G = Q R beside them: the chosen ones, then those that look ahead.
 
@@ -192,15 +180,15 @@ class _CholeskyQR(CholeskySteps):
     account where digits are lost.
     """
 
-    def __init__(self, columns, diagonal, targets, capacity, weights, center):
+    def __init__(self, columns, diagonal, targets, capacity, weights):
         super().__init__(columns, diagonal, capacity)
         rows, d = len(self.G), len(targets)
-        self.targets, self.weights, self.center = targets, weights, center
+        self.targets, self.weights = targets, weights
         self.R = np.zeros((rows, rows))
-        self.means = np.zeros(rows)  # of the columns of G; zero without centring
+        self.means = np.zeros(rows)  # of the columns of G
         self.dead = np.zeros(rows, dtype=bool)  # zero columns of Q, see rotate_triangle
         self.projections = np.zeros((rows, d))  # Q^T Y
-        self.costs = np.zeros((5, self.n))  # see Points
+        self.costs = np.zeros((5, self.n))  # see update_gains
         self.costs[3] = np.inf  # the first pass computes all of them
 
     def add(self, pivot):
@@ -208,10 +196,18 @@ class _CholeskyQR(CholeskySteps):
         self._reserve()
         t = self.t
         products, left, mean = self._cholesky(pivot, t, self.targets)
-        mean *= self.center
         found = self._outside(products, left, mean)
         if found is None:
-            self._factor_anew()
+            # R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections
+            columns = (self.G[:t] - self.means[:t, None]).T
+            diagonal = np.asarray(np.linalg.qr(columns, mode="r")).diagonal()
+            self.dead[:t] = abs(diagonal) <= DEPENDENT * np.linalg.norm(columns, axis=0)
+            live = np.flatnonzero(~self.dead[:t])
+            Q, R = np.linalg.qr(columns[:, live])
+            Q *= np.where(R.diagonal() < 0.0, -1.0, 1.0)
+            self.R[:t, :t], self.projections[:t] = 0.0, 0.0
+            self.R[live, :t] = np.where(live[:, None] <= np.arange(t), Q.T @ columns, 0.0)
+            self.projections[live] = Q.T @ self.targets.T
             found = self._outside(products, left, mean, last=True)
         parts, norm, left, noise = found
         self.R[:t, t], self.means[t] = parts, mean
@@ -242,7 +238,7 @@ class _CholeskyQR(CholeskySteps):
             sums = np.empty((-(-n // BLOCK), t + d + 2))
             project_out(self.G, t, -weights, mean - weights @ means, self.targets, sums)
             sums = sums.sum(axis=0)
-            rest = sums[-2] / n * self.center
+            rest = sums[-2] / n
             more = solve_transposed(R, dead, sums[:t] - n * rest * means)
             if more @ more > _LOST * square and not last:
                 return None
@@ -252,24 +248,6 @@ class _CholeskyQR(CholeskySteps):
             if norm <= noise or np.linalg.norm(more) <= 0.1 * norm:
                 break
         return parts, norm, left, noise
-
-    def _factor_anew(self):
-        """R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections."""
-        t = self.t
-        columns = (self.G[:t] - self.means[:t, None]).T
-        diagonal = np.asarray(np.linalg.qr(columns, mode="r")).diagonal()
-        self.dead[:t] = abs(diagonal) <= DEPENDENT * np.linalg.norm(columns, axis=0)
-        live = np.flatnonzero(~self.dead[:t])
-        Q, R = np.linalg.qr(columns[:, live])
-        Q *= np.where(R.diagonal() < 0.0, -1.0, 1.0)
-        self.R[:t, :t], self.projections[:t] = 0.0, 0.0
-        self.R[live, :t] = np.where(live[:, None] <= np.arange(t), Q.T @ columns, 0.0)
-        self.projections[live] = Q.T @ self.targets.T
-
-    def first_candidate(self):
-        """The point with the largest estimated gain, None when none is left."""
-        nothing = np.zeros((0, 2)), False, np.zeros((self.t, 6)), np.zeros(5)
-        return self._pass(Turn(0, 0, 0, *nothing))
 
     def choose(self, pivot, k, added):
         """Exact gain of the pivot, whose kernel column the columns span, at position k.
@@ -302,24 +280,25 @@ class _CholeskyQR(CholeskySteps):
         coefs[4] = R[k, k:t]
         coefs[5, 1:] = (P[rest] @ P[k]) @ R[rest, rest]
         coefs = np.ascontiguousarray(coefs.T)
-        self._chosen = pivot, Turn(k, q, k + 1, turns, added, coefs, squares)
+        self._chosen = pivot, (k, q, k + 1, turns, added, coefs, squares)
         return self.weights[0] * squares[3] + self.weights[1] * squares[4]
 
     def apply_choice(self):
-        """Turn the columns for the choice; returns the next candidate, None when none is left."""
+        """Turn the columns for the choice; returns the next candidate."""
         pivot, turn = self._chosen
-        candidate = self._pass(turn)
-        self.G[turn.k + 1 : self.t, pivot] = 0.0
+        candidate = self.turn(turn)
+        self.G[turn[2] : self.t, pivot] = 0.0
         return candidate
 
-    def _pass(self, turn):
-        t, tail = self.t, turn.tail
+    def turn(self, turn):
+        """The point with the largest estimated gain after a turn, None when none is left."""
+        t, tail = self.t, turn[2]
         R, means = self.R, self.means[tail:t]
         triangle = R[tail:t, tail:t].copy()
         gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
-        forms = Forms(gram, triangle, self.projections[tail:t].T @ triangle)
+        forms = gram, triangle, self.projections[tail:t].T @ triangle
         hazy = _HAZY * largest_quotient(self.residual, self.floor)
-        points = Points(self.residual, self.floor, self.costs, hazy)
+        points = self.residual, self.floor, self.costs, hazy
         best, best_index = update_gains(self.G, t, turn, forms, points, self.weights)
         block = int(np.argmax(best))
         return None if best[block] < 0.0 else int(best_index[block])
@@ -341,11 +320,11 @@ CSI_STEPS = {
     "1, 3b: Cholesky steps": (_CholeskyQR, "_cholesky"),
     "1, 3b: QR steps": (_CholeskyQR, "add"),
     "3c, 3d: permutation of R, exact gain": (_CholeskyQR, "choose"),
-    "3a, 3c: permutation of G, gains of all": (_CholeskyQR, "_pass"),
+    "3a, 3c: permutation of G, gains of all": (_CholeskyQR, "turn"),
 }
 
 
-def _as_targets(targets, n, center):
+def _as_targets(targets, n):
     """(d, n), centred; exactly zero where nothing but rounding is left."""
     targets = np.asarray(targets, dtype=np.float64)
     targets = targets[:, None] if targets.ndim == 1 else targets
@@ -356,8 +335,7 @@ def _as_targets(targets, n, center):
     if not np.isfinite(targets).all():
         raise InputError("targets holds NaN or infinite values: give finite ones")
     rows = np.array(targets.T, order="C")
-    if center:
-        largest = np.abs(rows).max(axis=1, initial=0.0)
-        rows -= rows.mean(axis=1, keepdims=True)
-        rows[np.abs(rows).max(axis=1, initial=0.0) <= 1e-14 * largest] = 0.0
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    rows -= rows.mean(axis=1, keepdims=True)
+    rows[np.abs(rows).max(axis=1, initial=0.0) <= 1e-14 * largest] = 0.0
     return rows

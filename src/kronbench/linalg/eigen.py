@@ -79,7 +79,16 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
     check_symmetric(matrix, name)
     if not len(matrix):
         return
-    lowest, highest = _extreme_ritz_values(matrix)
+    if len(matrix) <= _FEW_ROWS:
+        values = np.linalg.eigvalsh(matrix.astype(np.float64, copy=False))
+    else:
+        start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
+        if matrix.dtype.kind != "f":
+            matrix, start = matrix.astype(np.float64), start.astype(np.float64)
+        steps = list(lanczos(aslinearoperator(matrix), start, _LANCZOS_STEPS))
+        _, alphas, betas, _ = zip(*steps, strict=True)
+        values = eigh_tridiagonal(alphas, betas[:-1], eigvals_only=True)
+    lowest, highest = values[0], values[-1]
     rounding = 1e-4 if matrix.dtype == np.float32 else 1e-6
     if lowest < -rounding * highest:
         raise InputError(
@@ -87,21 +96,6 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
             "solutions are meaningless at some weights: give kronbench.linalg.psd_part of it, or "
             "its rows as features of another kernel"
         )
-
-
-def _extreme_ritz_values(matrix):
-    if len(matrix) <= _FEW_ROWS:
-        values = np.linalg.eigvalsh(matrix.astype(np.float64, copy=False))
-        return values[0], values[-1]
-    start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
-    if matrix.dtype.kind != "f":
-        matrix, start = matrix.astype(np.float64), start.astype(np.float64)
-    alphas, betas = [], []
-    for _, alpha, beta, _ in lanczos(aslinearoperator(matrix), start, _LANCZOS_STEPS):
-        alphas.append(alpha)
-        betas.append(beta)
-    values = eigh_tridiagonal(alphas, betas[:-1], eigvals_only=True)
-    return values[0], values[-1]
 
 
 def check_symmetric(matrix: np.ndarray, name: str = "matrix") -> None:

@@ -51,9 +51,23 @@ def gram(
     X = _as_matrix(X, "X")
     Y = None if Y is None else _as_matrix(Y, "Y")
     if callable(kernel):
-        return _called(kernel, X, X if Y is None else Y)
+        Y = X if Y is None else Y
+        K = np.asarray(kernel(X, Y))
+        if K.shape != (X.shape[0], Y.shape[0]):
+            raise InputError(
+                f"the kernel function returned shape {K.shape}: it must return "
+                f"{(X.shape[0], Y.shape[0])}, one row for each row of X, one column for each row "
+                "of Y"
+            )
+        return K
     if kernel == "precomputed":
-        return _precomputed(X, Y)
+        K = dense(X)
+        if Y is not None and K.shape[1] != Y.shape[0]:
+            raise InputError(
+                f"the precomputed kernel X has {K.shape[1]} columns for {Y.shape[0]} training "
+                "vertices: give one column for each vertex of the training set"
+            )
+        return K
     if kernel not in KERNELS:
         raise InputError(
             f"kernel is {kernel!r}: give one of {', '.join(map(repr, KERNELS))} or a callable"
@@ -64,11 +78,55 @@ def gram(
         )
     if kernel in ("linear", "tanimoto"):
         X, Y = (Z.astype(np.float64, copy=False) for Z in (X, X if Y is None else Y))
-        products = dense(X @ Y.T)
-        return products if kernel == "linear" else _tanimoto(X, Y, products)
+        common = dense(X @ Y.T)
+        if kernel == "linear":
+            return common
+        either = _squares(X)[:, None] + _squares(Y) - common
+        # zero for two zero vectors alone: it is at least half of x'x + y'y
+        return np.divide(common, either, out=np.ones_like(common), where=either > 0)
     if gamma is None or not np.isfinite(gamma) or gamma <= 0:
         raise InputError(f"gamma is {gamma}: the gaussian kernel needs a positive number")
     return _gaussian(X, Y, float(gamma))
+
+
+class KernelColumns:
+    """Kernel matrix over the rows of X that computes its columns when asked.
+
+    Parameters
+    ----------
+    X : (n, p) array or sparse matrix
+        Features, kept as float64 unless the kernel is a callable.
+    kernel : {"linear", "gaussian", "tanimoto"} or callable(X, Y) -> (m, p) array
+    gamma : float, optional
+        As for :func:`kronbench.linalg.gram`.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray | sparse.sparray,
+        kernel: str | Callable = "linear",
+        gamma: float | None = None,
+    ):
+        if isinstance(kernel, str) and kernel == "precomputed":
+            raise InputError("kernel is 'precomputed': give the kernel matrix itself")
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        self.X = X if callable(kernel) else X.astype(np.float64, copy=False)
+        self.kernel, self.gamma = kernel, gamma
+
+    def diagonal(self) -> np.ndarray:
+        """K(i, i) for all i, (n,)."""
+        n = self.X.shape[0]
+        if self.kernel in ("gaussian", "tanimoto"):
+            return np.ones(n)
+        batches = [self.X[start : start + 64] for start in range(0, n, 64)]
+        return np.concatenate([self._gram(batch, batch).diagonal() for batch in batches])
+
+    def column(self, i: int) -> np.ndarray:
+        """K(:, i), (n,)."""
+        return self._gram(self.X, self.X[i : i + 1])[:, 0]
+
+    def _gram(self, X, Y):
+        return gram(X, Y, kernel=self.kernel, gamma=self.gamma)
 
 
 def squared_distances(
@@ -109,12 +167,6 @@ def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def _tanimoto(X, Y, common):
-    either = _squares(X)[:, None] + _squares(Y) - common
-    # zero for two zero vectors alone: it is at least half of x'x + y'y
-    return np.divide(common, either, out=np.ones_like(common), where=either > 0)
-
-
 def _squares(X):
     """Squared lengths of the rows, (m,)."""
     if sparse.issparse(X):
@@ -134,26 +186,6 @@ def _gaussian(X, Y, gamma):
     smallest = np.log(np.finfo(np.float64).tiny)
     K[K < smallest] = -np.inf
     return np.exp(K, out=K)
-
-
-def _precomputed(X, Y):
-    K = dense(X)
-    if Y is not None and K.shape[1] != Y.shape[0]:
-        raise InputError(
-            f"the precomputed kernel X has {K.shape[1]} columns for {Y.shape[0]} training "
-            "vertices: give one column for each vertex of the training set"
-        )
-    return K
-
-
-def _called(kernel, X, Y):
-    K = np.asarray(kernel(X, Y))
-    if K.shape != (X.shape[0], Y.shape[0]):
-        raise InputError(
-            f"the kernel function returned shape {K.shape}: it must return "
-            f"{(X.shape[0], Y.shape[0])}, one row for each row of X, one column for each row of Y"
-        )
-    return K
 
 
 def _as_matrix(X, name):

@@ -11,8 +11,8 @@ Scalars are Python floats, so that vectors of single precision stay so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, signature
 from math import hypot
 from typing import Any, NamedTuple, TypeAlias
 
@@ -52,39 +52,31 @@ def _solver(solve):
     """Check the system for ``solve``, and the solution it claims."""
 
     @wraps(solve)
-    def checked(A, b, *, callback=None, verify=True, **options):
-        A, b = as_system(A, b)
+    def checked(A, b, *, verify=True, callback=None, **options):
+        A, b = _as_system(A, b)
         found = solve(A, b, callback=callback, **options)
-        return _confirmed(solve, A, b, found, options) if verify else found
+        if not verify:
+            return found
+        # Where the residual of a product is another than that of the recurrence, half as many
+        # iterations are made anew, until they agree; those of none do. They are the same as
+        # before, so that no callback sees them again.
+        whole, lost = norm(b), False
+        while found.n_iter:
+            residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
+            if norm(residual - found.residual) <= LOST * whole:
+                break
+            lost = True  # also where a number is not finite
+            found = solve(A, b, **{**options, "max_iter": found.n_iter // 2})
+        else:
+            return found._replace(stop="rounding") if lost else found
+        stop = found.stop
+        # twice: the recurrence and the product may differ by their last digits
+        attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
+        if lost or (stop == "tol" and norm(residual) > attained * whole):
+            stop = "rounding"
+        return found._replace(residual=residual, stop=stop)
 
-    # the signature that help and documentation show
-    shown = signature(solve)
-    verify = Parameter("verify", Parameter.KEYWORD_ONLY, default=True, annotation=bool)
-    vars(checked)["__signature__"] = shown.replace(parameters=[*shown.parameters.values(), verify])
     return checked
-
-
-def _confirmed(solve, A, b, found, options):
-    """The solution with the residual that a product gives.
-
-    Where that of the recurrence is another, half as many iterations are made anew, until they
-    agree; those of none do. They are the same as before, so that no callback sees them again.
-    """
-    whole, lost = norm(b), False
-    while found.n_iter:
-        residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
-        if norm(residual - found.residual) <= LOST * whole:
-            break
-        lost = True  # also where a number is not finite
-        found = solve(A, b, **{**options, "max_iter": found.n_iter // 2})
-    else:
-        return found._replace(stop="rounding") if lost else found
-    stop = found.stop
-    # twice: the recurrence and the product may differ by their last digits
-    attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
-    if lost or (stop == "tol" and norm(residual) > attained * whole):
-        stop = "rounding"
-    return found._replace(residual=residual, stop=stop)
 
 
 @_solver
@@ -96,6 +88,7 @@ def minres(
     tol: float = _TOL,
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+    verify: bool = True,
 ) -> Solution:
     """Minimum residual method for (A + shift I) x = b, A symmetric (Paige & Saunders 1975).
 
@@ -194,6 +187,7 @@ def cg(
     tol: float = _TOL,
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
+    verify: bool = True,
 ) -> Solution:
     """Conjugate gradient method for A x = b, A symmetric positive definite.
 
@@ -233,6 +227,7 @@ def qmr(
     max_iter: int = 100,
     callback: Callable[[np.ndarray, np.ndarray], bool] | None = None,
     symmetric: bool = False,
+    verify: bool = True,
 ) -> Solution:
     """Quasi-minimal residual method for A x = b, A square (Freund & Nachtigal 1991).
 
@@ -356,7 +351,7 @@ class Rotations:
         return tau, rho, delta + 0 * tau, epsilon + 0 * tau
 
 
-def as_system(A: Operator, b: np.ndarray) -> tuple[LinearOperator, np.ndarray]:
+def _as_system(A: Operator, b: np.ndarray) -> tuple[LinearOperator, np.ndarray]:
     """A as an operator and b as an array of floats, checked."""
     A = aslinearoperator(A)
     b = np.asarray(b)
@@ -367,3 +362,99 @@ def as_system(A: Operator, b: np.ndarray) -> tuple[LinearOperator, np.ndarray]:
     if not np.isfinite(b).all():
         raise InputError("b holds NaN or infinite values: give finite numbers")
     return A, b
+
+
+@dataclass(frozen=True)
+class ShiftedSolutions:
+    """All iterates of MINRES for (A + shift_j I) x = b, j = 1..s, in one Lanczos basis.
+
+    The rows of ``basis`` (K + 1, n) are the columns of V, with b = ``b_norm`` V_1 and A V_K =
+    V_{K+1} T for the ``tridiagonal`` T (K + 1, K); the last is zero where the Krylov space is
+    exhausted. Iterate k + 1 for shift j is ``coefficients[j, k] @ basis[:K]``, and
+    ``residual_norms[j, k]`` its ||b - (A + shift_j I) x|| by recurrence.
+    """
+
+    shifts: np.ndarray  # (s,)
+    basis: np.ndarray
+    tridiagonal: np.ndarray
+    coefficients: np.ndarray  # (s, K, K)
+    residual_norms: np.ndarray  # (s, K)
+    b_norm: float
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations K."""
+        return self.residual_norms.shape[1]
+
+    def iterate(self, j: int, k: int = -1) -> np.ndarray:
+        """X (n,) for ``shifts[j]`` after k + 1 iterations, by default the last."""
+        return self.coefficients[j, k] @ self.basis[:-1]
+
+    def quadratic_forms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X' A x, ||A x - b||^2 and a bound of ||b - (A + shift_j I) x|| of all iterates, (s, K).
+
+        From the (K + 1)^2 inner products of the basis, which need not have stayed orthogonal:
+        A V = V T holds to rounding, and what that adds to the residual is in the bound.
+        """
+        gram, found = self.basis @ self.basis.T, self.coefficients
+        Ax = found @ self.tridiagonal.T
+        xAx = np.einsum("jki,jki->jk", found @ gram[:-1], Ax)
+        Ax[:, :, 0] -= self.b_norm
+        square = np.einsum("jki,jki->jk", Ax @ gram, Ax)
+        Ax[:, :, :-1] += self.shifts[:, None, None] * found
+        residual = np.einsum("jki,jki->jk", Ax @ gram, Ax)
+        eps = float(np.finfo(self.basis.dtype).eps)
+        size = eps * np.linalg.norm(self.tridiagonal) * np.linalg.norm(found, axis=2)
+        return xAx, square, np.sqrt(np.maximum(residual, 0)) + size
+
+
+def multishift_minres(
+    A: Operator,
+    b: np.ndarray,
+    shifts: np.ndarray,
+    *,
+    tol: float = _TOL,
+    max_iter: int = 100,
+) -> ShiftedSolutions:
+    """MINRES for (A + shift_j I) x = b, all shifts from one Lanczos run.
+
+    A + shift I has the Krylov space of A, so the K products with A serve every shift. Beyond them
+    a shift costs O(K^2), an iterate a linear combination of stored vectors. There is no
+    reorthogonalization: MINRES alone loses orthogonality in the same way, so that the iterates
+    agree with separate runs. Memory is (K + 1) n.
+
+    It stops when the relative residual of every one of the ``shifts`` (s,) is at most ``tol``.
+    Other parameters: as for :func:`minres`.
+    """
+    A, b = _as_system(A, b)
+    shifts = np.atleast_1d(np.asarray(shifts, dtype=np.float64))
+    basis = np.zeros((max_iter + 1, len(b)), dtype=b.dtype)
+    tridiagonal = np.zeros((max_iter + 1, max_iter))
+    directions = np.zeros((max_iter + 2, len(shifts), max_iter))  # two zero ones come first
+    steps, residual_norms = np.zeros((2, max_iter, len(shifts)))
+    b_norm = norm(b)
+    rotations = Rotations(b_norm, shifts)
+    k = 0
+    for v, alpha, beta, v_next in lanczos(A, b, max_iter):
+        basis[k], basis[k + 1] = v, v_next
+        tridiagonal[k, k], tridiagonal[k + 1, k] = alpha, beta
+        steps[k], rho, delta, epsilon = rotations.rotate(alpha, beta)
+        if k + 1 < max_iter:
+            tridiagonal[k, k + 1] = beta
+        direction = directions[k + 2]
+        direction[:, k] = 1
+        direction -= delta[:, None] * directions[k + 1] + epsilon[:, None] * directions[k]
+        direction /= rho[:, None]
+        residual_norms[k] = np.abs(rotations.phi)
+        k += 1
+        if residual_norms[k - 1].max() <= tol * b_norm:
+            break
+    increments = steps[:k, :, None] * directions[2 : k + 2, :, :k]
+    return ShiftedSolutions(
+        shifts=shifts,
+        basis=basis[: k + 1],
+        tridiagonal=tridiagonal[: k + 1, :k],
+        coefficients=np.cumsum(increments, axis=0).transpose(1, 0, 2).copy(),
+        residual_norms=residual_norms[:k].T.copy(),
+        b_norm=b_norm,
+    )

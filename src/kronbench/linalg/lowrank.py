@@ -1,4 +1,4 @@
-"""Low-rank factors of kernel matrices from a few of their columns."""
+"""Low-rank factors: of kernels from a few columns, of others where all entries come out."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import solve_triangular, svdvals
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg._lowrank_loops import BLOCK, cholesky_step
 from kronbench.linalg.gemm import one_blas_thread
-from kronbench.linalg.kernel_columns import KernelColumns, open_kernel
+from kronbench.linalg.gram_matrix import KernelColumns
 from kronbench.linalg.threads import at_most_threads
 
 # A residual diagonal entry is the difference of K(i, i) and up to a few hundred squares: below
@@ -23,6 +24,12 @@ _ROUNDING = 1e-14
 
 # A kernel whose residual diagonal falls below this multiple of its largest entry is indefinite.
 _INDEFINITE = -1e-6
+
+# Largest error of an entry of the approximation, relative to the largest entry of the matrix.
+TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}
+
+_ROWS = 512  # rows of the residual that are formed at a time
+_BLOCK = 64  # columns the range finder adds at a time
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,8 @@ def incomplete_cholesky(
 
     Each step takes the point with the largest residual diagonal entry (Bach & Jordan 2005,
     section 2), or, with ``rng``, draws one in proportion to these entries (Chen, Epperly, Tropp &
-    Webber 2025, Algorithm 2.1), which follows the mass of the points and not those far out.
+    Webber 2025, Algorithm 2.1), which follows the mass of the points and not those far out. The
+    gains of the factor are the decreases of tr(K - G G^T) / tr K.
 
     Parameters
     ----------
@@ -88,22 +96,22 @@ def incomplete_cholesky(
         of K. Every entry of K - G G^T is then at most that large in absolute value.
     rng : numpy.random.RandomState, optional
         Draws the pivots.
-
-    Returns
-    -------
-    LowRankFactor
-        Its gains are the decreases of tr(K - G G^T) / tr K.
     """
     columns, diagonal = open_kernel(kernel)
     max_rank = checked_max_rank(max_rank, len(diagonal))
     check_positive(tol, "tol", or_zero=True)
     with factor_threads(len(diagonal)):
         steps = CholeskySteps(columns, diagonal, max_rank)
-        above, add = tol * steps.largest, steps.add_largest
-        if rng is not None:
-            add = partial(steps.add_drawn, rng)
-        while steps.t < max_rank and add(above=above):
-            pass
+        above, more = tol * steps.largest, True
+        while steps.t < max_rank and more:
+            if rng is None:
+                more = steps.add_largest(above)
+                continue
+            sums = np.cumsum(np.where(steps.residual > above, steps.residual, 0.0))
+            more = bool(sums[-1] > 0)
+            if more:
+                drawn = rng.random_sample() * sums[-1]
+                steps.add(int(np.searchsorted(sums, drawn, side="right")))
     gains = np.array(steps.squares) / (diagonal.sum() or 1.0)
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots, dtype=np.intp), gains)
 
@@ -130,14 +138,6 @@ class CholeskySteps:
         self.add(pivot)
         return True
 
-    def add_drawn(self, rng: np.random.RandomState, above: float = 0.0) -> bool:
-        """One step with an entry above, drawn in proportion to them; False when none is."""
-        sums = np.cumsum(np.where(self.residual > above, self.residual, 0.0))
-        if sums[-1] == 0:
-            return False
-        self.add(int(np.searchsorted(sums, rng.random_sample() * sums[-1], side="right")))
-        return True
-
     def add(self, pivot: int) -> None:
         """One step with this pivot."""
         self._reserve()
@@ -152,7 +152,16 @@ class CholeskySteps:
     def _cholesky(self, pivot, n_dots, targets):
         """Column t of G; returns its products with columns and targets, and its mean."""
         t, d = self.t, len(targets)
-        self.G[t] = _column(self.columns, pivot, self.n)
+        column = np.asarray(self.columns.column(pivot))
+        if column.shape != (self.n,):
+            raise InputError(
+                f"kernel.column({pivot}) has shape {column.shape}: it must be ({self.n},)"
+            )
+        if not np.isfinite(column).all():
+            raise InputError(
+                f"column {pivot} of kernel holds NaN or infinite values: give finite ones"
+            )
+        self.G[t] = column
         root = math.sqrt(self.residual[pivot])
         sums = np.empty((-(-self.n // BLOCK), n_dots + d + 3))
         cholesky_step(
@@ -179,15 +188,6 @@ class CholeskySteps:
             self.G.resize((size, self.n), refcheck=False)
 
 
-def _column(kernel, i, n):
-    column = np.asarray(kernel.column(i))
-    if column.shape != (n,):
-        raise InputError(f"kernel.column({i}) has shape {column.shape}: it must be ({n},)")
-    if not np.isfinite(column).all():
-        raise InputError(f"column {i} of kernel holds NaN or infinite values: give finite ones")
-    return column
-
-
 @contextmanager
 def factor_threads(n: int) -> Iterator[None]:
     """Numba threads as the n points are worth, and one for BLAS, whose others would spin."""
@@ -210,3 +210,93 @@ def factor_at(columns: KernelColumns, pivots: np.ndarray) -> LowRankFactor:
     triangle = np.linalg.cholesky(at_pivots[pivots])
     factor = np.linalg.solve(triangle, at_pivots.T).T
     return LowRankFactor(factor, np.asarray(pivots), np.full(len(pivots), np.nan))
+
+
+def open_kernel(kernel: Any) -> tuple[Any, np.ndarray]:
+    """Something with ``column(i)``, a wrapped matrix perhaps, and its diagonal (n,), checked."""
+    if not hasattr(kernel, "column"):
+        matrix = np.asarray(kernel)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"kernel has shape {matrix.shape}: give a square matrix")
+        rows = matrix.T if matrix.flags.f_contiguous else matrix  # columns, as it is symmetric
+        kernel = SimpleNamespace(diagonal=rows.diagonal, column=rows.__getitem__)
+    diagonal = np.array(kernel.diagonal(), dtype=np.float64)
+    if diagonal.ndim != 1 or not len(diagonal):
+        raise InputError(f"the diagonal of kernel has shape {diagonal.shape}: give (n,), n > 0")
+    if not np.isfinite(diagonal).all():
+        raise InputError("the diagonal of kernel holds NaN or infinite values: give finite ones")
+    if (diagonal < 0).any():
+        raise InputError(
+            "the diagonal of kernel is negative somewhere: give a positive semidefinite kernel"
+        )
+    return kernel, diagonal
+
+
+def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """P (a, k) and Q (b, k) with P Q' ~ matrix to TOLERANCE, or None where k > max_rank.
+
+    Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others a randomized range
+    finder in O(a b k). Either is checked against every entry. None too for a matrix of full rank.
+    """
+    tolerance = TOLERANCE[matrix.dtype]
+    factors: Any = None
+    if matrix.shape[0] == matrix.shape[1]:
+        factors = _cholesky(matrix, max_rank, tolerance)
+    if factors is None:
+        if _full_rank(matrix, tolerance):
+            return None
+        factors = _range(matrix, max_rank, tolerance)
+    P, Q = factors
+    largest = max(matrix.max(initial=0.0), -matrix.min(initial=0.0))
+    for first in range(0, len(matrix), _ROWS):
+        rows = slice(first, first + _ROWS)
+        residual = P[rows] @ Q.T
+        residual -= matrix[rows]
+        if max(residual.max(), -residual.min()) > tolerance * largest:
+            return None
+    return np.ascontiguousarray(P, matrix.dtype), np.ascontiguousarray(Q, matrix.dtype)
+
+
+def _cholesky(matrix, max_rank, tolerance):
+    """Factors of a semidefinite matrix, too coarse where max_rank ends them; else None."""
+    try:
+        found = incomplete_cholesky(matrix, max_rank, tolerance / 2)
+    except InputError:
+        return None
+    # Afresh from the columns of the pivots: the factor is zero where it fell below tol
+    factor = found.transform(matrix[:, found.pivots])
+    ended = found.rank == max_rank
+    return (factor, factor) if ended or np.array_equal(matrix, matrix.T) else None
+
+
+def _full_rank(matrix, tolerance):
+    """Whether a matrix much longer on one side has no factors thinner than its other side.
+
+    Factors of lower rank leave at least the smallest singular value in the Frobenius norm.
+    """
+    a, b = matrix.shape
+    if max(a, b) < 4 * min(a, b):
+        return False
+    with one_blas_thread:  # others would go on spinning beside the products
+        triangle = np.linalg.qr(matrix if a > b else matrix.T, mode="r")
+    residual = tolerance * np.abs(matrix).max() * np.sqrt(a * b)
+    return svdvals(triangle)[-1] > residual
+
+
+def _range(matrix, max_rank, tolerance):
+    """Orthonormal P and Q = matrix' P, block by block until P takes nothing more (Halko 2011)."""
+    rng = np.random.default_rng(0)
+    a, b = matrix.shape
+    max_rank = min(max_rank, a, b)
+    P, Q = np.empty((a, 0)), np.empty((b, 0))
+    smallest = tolerance * np.linalg.norm(matrix)
+    found = np.inf
+    while P.shape[1] < max_rank and found > smallest:
+        probes = rng.standard_normal((b, min(_BLOCK, max_rank - P.shape[1])))
+        new = matrix @ probes - P @ (Q.T @ probes)
+        for _ in range(2):  # once is not enough where the images are nearly dependent
+            new = np.linalg.qr(new - P @ (P.T @ new))[0]
+        images = matrix.T @ new
+        P, Q = np.hstack([P, new]), np.hstack([Q, images])
+        found = float(np.linalg.norm(images))
+    return P, Q

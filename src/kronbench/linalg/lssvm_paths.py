@@ -14,81 +14,60 @@ side the first r rows of z: the responses at G(x), with u = T^-T (G(x) - mean), 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, eigh, solve, solve_triangular
 
-from kronbench.errors import InputError, check_positive
+from kronbench.errors import check_positive
 
 
-@dataclass(frozen=True)
-class PrefixSolution:
-    """LS-SVMs of rank 1, ..., k on the leading columns of one factor, for one weight."""
+class PrefixPath:
+    """LS-SVMs of rank 1, ..., k on the prefixes of one low-rank factor, for any weight.
 
-    triangle: np.ndarray  # T, (k, k)
-    loadings: np.ndarray  # z, (k, d)
-    factor_mean: np.ndarray
-    target_mean: np.ndarray
+    After O(n k (k + d)), each weight costs O(k^3). ``factor`` (n, k) is G, ``targets`` (n, d) are
+    Y.
+    """
 
-    def coef(self) -> tuple[np.ndarray, np.ndarray]:
+    def __init__(self, factor: np.ndarray, targets: np.ndarray):
+        self.n_points, k = factor.shape
+        self.factor_mean, self.target_mean = factor.mean(axis=0), targets.mean(axis=0)
+        # R beside Q^T Y, (k, k + d), a block of points at a time
+        size = max(4 * k, 8192)
+        both = np.zeros((k, k + targets.shape[1]))
+        for start in range(0, self.n_points, size):
+            rows = slice(start, start + size)
+            centred = factor[rows] - self.factor_mean, targets[rows] - self.target_mean
+            block = np.vstack([both, np.hstack(centred)])
+            # rows below k only hold the norm of the targets outside the span
+            both = np.asarray(np.linalg.qr(block, mode="r"))[:k]
+        self._centred = both
+
+    def coef(self, reg: float) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients b (k, d) of all columns of the factor, and the intercept c (d,)."""
-        coef = solve_triangular(self.triangle, self.loadings, check_finite=False)
+        coef = solve_triangular(*self._solve(reg), check_finite=False)
         return coef, self.target_mean - self.factor_mean @ coef
 
-    def staged_responses(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+    def staged_responses(self, rows: np.ndarray, reg: float) -> Iterator[np.ndarray]:
         """Yields the responses (n_new, d) of rank 1, ..., k at rows (n_new, k) of the factor.
 
         O(n_new k^2) for u, then O(n_new d) for each rank.
         """
+        triangle, loadings = self._solve(reg)
         centred = (rows - self.factor_mean).T
-        scores = solve_triangular(self.triangle, centred, trans="T", check_finite=False)
+        scores = solve_triangular(triangle, centred, trans="T", check_finite=False)
         responses = self.target_mean
-        for score, loading in zip(scores, self.loadings, strict=True):
+        for score, loading in zip(scores, loadings, strict=True):
             responses = responses + score[:, None] * loading
             yield responses
 
-
-class PrefixPath:
-    """LS-SVMs on all prefixes of one low-rank factor, for any weight, after O(n k (k + d)).
-
-    ``factor`` (n, k) is G, ``targets`` (n, d) are Y.
-    """
-
-    def __init__(self, factor: ArrayLike, targets: ArrayLike):
-        factor, targets = np.asarray(factor), np.asarray(targets, dtype=np.float64)
-        if factor.ndim != 2 or targets.ndim != 2 or len(factor) != len(targets):
-            raise InputError(
-                f"factor has shape {factor.shape} and targets has shape {targets.shape}: "
-                "give two-dimensional arrays with the same number of rows"
-            )
-        self.n_points = len(factor)
-        self.factor_mean, self.target_mean = factor.mean(axis=0), targets.mean(axis=0)
-        self._centred = self._triangularize(factor, targets)
-
-    def solve(self, reg: float) -> PrefixSolution:
-        """The machines for one regularization weight, in O(k^3)."""
-        n, k = self.n_points, len(self.factor_mean)
-        penalty = np.zeros_like(self._centred)
-        np.fill_diagonal(penalty, np.sqrt(n * check_positive(reg, "reg")))
+    def _solve(self, reg):
+        """T (k, k) and z (k, d)."""
+        k, penalty = len(self.factor_mean), np.zeros_like(self._centred)
+        np.fill_diagonal(penalty, np.sqrt(self.n_points * check_positive(reg, "reg")))
         both = np.asarray(np.linalg.qr(np.vstack([self._centred, penalty]), mode="r"))
-        return PrefixSolution(both[:k, :k], both[:k, k:], self.factor_mean, self.target_mean)
-
-    def _triangularize(self, all_rows, all_targets):
-        """R beside Q^T Y, (k, k + d), a block of points at a time."""
-        k, d = all_rows.shape[1], all_targets.shape[1]
-        size = max(4 * k, 8192)
-        both = np.zeros((k, k + d))
-        for start in range(0, self.n_points, size):
-            rows = slice(start, start + size)
-            factor = all_rows[rows] - self.factor_mean
-            targets = all_targets[rows] - self.target_mean
-            block = np.vstack([both, np.hstack([factor, targets])])
-            # rows below k only hold the norm of the targets outside the span
-            both = np.asarray(np.linalg.qr(block, mode="r"))[:k]
-        return both
+        return both[:k, :k], both[:k, k:]
 
 
 def solve_full(
@@ -126,17 +105,10 @@ class LSSVMPath:
     def __init__(self, kernel_matrix: np.ndarray, targets: np.ndarray):
         targets = np.asarray(targets, dtype=np.float64)
         self.targets, self.target_mean = targets, targets.mean(axis=0)
-        centred, self.kernel_mean = _centred(kernel_matrix)
+        centred, _ = _centred(kernel_matrix)
         values, self._vectors = eigh(centred, overwrite_a=True, check_finite=False, driver="evd")
         self._values = np.maximum(values, 0.0)
         self._projections = self._vectors.T @ (targets - self.target_mean)
-
-    def responses(self, kernel_rows: np.ndarray, regs: Iterable[float]) -> np.ndarray:
-        """Responses (len(regs), n_new, d) at points with kernel values (n_new, n)."""
-        scores = (kernel_rows - self.kernel_mean) @ self._vectors
-        return np.stack(
-            [scores @ (self._inverse(reg) * self._projections) + self.target_mean for reg in regs]
-        )
 
     def fitted(self, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n, d) at the training points, in one product for all weights."""
@@ -180,7 +152,6 @@ class LSSVMPath:
 
     def _shrinkage(self, regs):
         """Eigenvalues (n, len(regs)) of the hat matrices."""
-        return np.hstack([self._values[:, None] * self._inverse(reg) for reg in regs])
-
-    def _inverse(self, reg):
-        return 1.0 / (self._values[:, None] + len(self._values) * check_positive(reg, "reg"))
+        values, n = self._values[:, None], len(self._values)
+        inverses = (1.0 / (values + n * check_positive(reg, "reg")) for reg in regs)
+        return np.hstack([values * inverse for inverse in inverses])

@@ -13,25 +13,17 @@ from pathlib import Path
 
 import numba
 
-
-def _load_openmp():
-    """Load numba's OpenMP with threads that sleep when they have nothing to do.
-
-    They would spin for milliseconds after each loop, a third of a fit's processor time. GNU's
-    OpenMP reads how they wait when it is loaded, and never again.
-    """
-    if _POLICY in os.environ:
-        return
+# Load numba's OpenMP with threads that sleep when they have nothing to do. They would spin for
+# milliseconds after each loop, a third of a fit's processor time. GNU's OpenMP reads how they wait
+# when it is loaded, and never again.
+_POLICY = "OMP_WAIT_POLICY"
+if _POLICY not in os.environ:
     os.environ[_POLICY] = "passive"
     try:
         with contextlib.suppress(ImportError):  # a numba without OpenMP
             importlib.import_module("numba.np.ufunc.omppool")
     finally:
         del os.environ[_POLICY]
-
-
-_POLICY = "OMP_WAIT_POLICY"
-_load_openmp()
 
 # Operations for which it pays to wake another thread (about a third of a millisecond).
 WORTH_A_THREAD = 1e7

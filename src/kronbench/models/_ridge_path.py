@@ -146,7 +146,7 @@ class RidgePath:
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""
-        return self._with_intercept(self.solutions.images(j, self._images()))
+        return self._with_intercept(self.solutions.coefficients[j] @ self._images())
 
     def final_test_scores(self, tol: float) -> np.ndarray:
         """Test predictions (s, t) of the iterate that a fit to each weight ends with."""

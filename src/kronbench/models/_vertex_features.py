@@ -12,7 +12,7 @@ from kronbench.linalg import (
     incomplete_cholesky,
     one_blas_thread,
 )
-from kronbench.linalg.low_rank_factors import TOLERANCE
+from kronbench.linalg.lowrank import TOLERANCE
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs.data import used_vertices
 

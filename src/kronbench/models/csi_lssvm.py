@@ -14,8 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kronbench.errors import InputError
 from kronbench.linalg.csi_decomposition import csi, csi_all_ahead
-from kronbench.linalg.gram_matrix import gram
-from kronbench.linalg.kernel_columns import KernelColumns
+from kronbench.linalg.gram_matrix import KernelColumns, gram
 from kronbench.linalg.lowrank import LowRankFactor, incomplete_cholesky
 from kronbench.linalg.lssvm_paths import PrefixPath
 from kronbench.models._parameters import (
@@ -102,7 +101,7 @@ default "gaussian"
         targets = self._encode(y)
         factor = self._decompose(X, targets)
         self.path_ = PrefixPath(factor.factor, targets)
-        self.coef_, self.intercept_ = self.path_.solve(self.reg).coef()
+        self.coef_, self.intercept_ = self.path_.coef(self.reg)
         self.pivots_, self.gains_ = factor.pivots, factor.gains
         rows = factor.factor[factor.pivots]
         self.factor_ = LowRankFactor(rows, np.arange(factor.rank), factor.gains)
@@ -119,8 +118,7 @@ default "gaussian"
         With ``reg`` the machines of another weight, on the same factor; O(k^3) more.
         """
         rows = self._rows(X)
-        machines = self.path_.solve(self.reg if reg is None else reg)
-        for responses in machines.staged_responses(rows):
+        for responses in self.path_.staged_responses(rows, self.reg if reg is None else reg):
             yield self._decide(responses)
 
     @available_if(lambda self: self._is_classifier)

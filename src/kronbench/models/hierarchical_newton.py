@@ -13,13 +13,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from kronbench.class_tree.coupling import DenseCoupling
 from kronbench.class_tree.covariance import FeatureCovariance, space_of
 from kronbench.class_tree.criterion import Criterion, CrossValidation
 from kronbench.class_tree.kernels import kernels_of
 from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.tree import DenseCoupling
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
 from kronbench.models._parameters import (

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.class_tree.sharing import node_groups
+from kronbench.class_tree.tree import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
@@ -40,7 +40,7 @@ class HierarchicalNewtonCV(ClassScores):
         each group; everything else stays.
     sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
         Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
-        :func:`~kronbench.class_tree.sharing_pattern`.
+        :func:`~kronbench.class_tree.tree_pattern`.
     gamma_sharing : the same, default "all"
         For the widths of a Gaussian kernel. mc-tied of the paper is "all" for both, mc-sep "node"
         for both.
@@ -156,14 +156,14 @@ class HierarchicalNewtonCV(ClassScores):
         )
         if inverse is not None:
             inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
-        result, self.hyperparameter_path_ = self._search(criterion, inverse)
-        if not np.isfinite(result.value):
+        (best, value, inverse), self.hyperparameter_path_ = self._search(criterion, inverse)
+        if not np.isfinite(value):
             raise InputError(
                 f"the fits to the folds do not converge at variance {model.variance} and gamma "
                 f"{model.gamma}, the start of the search: give smaller variances, or raise "
                 "max_iter or max_inner of the estimator"
             )
-        parameters = criterion.parameters(result.x)
+        parameters = criterion.parameters(best)
         self._first_evaluation: Any = criterion.folds.first
         del criterion  # its kernel matrices: the last fit makes its own
         model.set_params(**parameters)
@@ -173,9 +173,8 @@ class HierarchicalNewtonCV(ClassScores):
         self.bias_variance_ = model.bias_variance
         if self.learn_coupling:
             self.coupling_ = model.coupling
-        self.cv_log_likelihood_ = -result.value
-        known = result.inverse is not None
-        self.inverse_hessian_: Any = result.inverse * len(y) if known else None
+        self.cv_log_likelihood_ = -value
+        self.inverse_hessian_: Any = None if inverse is None else inverse * len(y)
         self.n_iter_ = len(self.hyperparameter_path_)
         self.converged_ = self.n_iter_ < self.max_iter
         return self
@@ -183,30 +182,20 @@ class HierarchicalNewtonCV(ClassScores):
     def _search(self, criterion, inverse):
         """The search and the list of its evaluations."""
         path: list[dict] = []
-        last: Any = None
         begun = time.perf_counter()
 
         def value_and_gradient(x):
-            nonlocal last
-            last, gradient, _ = criterion.evaluate(x)
-            return last.value if last.converged else np.inf, gradient
-
-        def record(x, value, gradient):
             nonlocal begun
-            counts = last.counts | {"converged": last.converged}
+            found, gradient, _ = criterion.evaluate(x)
+            value = found.value if found.converged else np.inf
+            counts = found.counts | {"converged": found.converged}
             seconds = time.perf_counter() - begun
             path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
             begun = time.perf_counter()
+            return value, gradient
 
-        result = capped_bfgs(
-            value_and_gradient,
-            criterion.start,
-            noise=self.noise,
-            max_evaluations=self.max_iter,
-            inverse=inverse,
-            callback=record,
-        )
-        return result, path
+        options = {"noise": self.noise, "max_evaluations": self.max_iter, "inverse": inverse}
+        return capped_bfgs(value_and_gradient, criterion.start, **options), path
 
     def _learned(self):
         """The hyperparameters, by the estimator's names."""

@@ -15,7 +15,6 @@ from kronbench.linalg.panel_loops import (
     even_tasks,
     narrow_width,
     padded_columns,
-    panels,
 )
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, in_threads
 from kronbench.pairs._cost_model import dense_flops
@@ -72,9 +71,9 @@ class PairRoute:
         n_columns = padded_columns(len(self._columns), x.dtype)
         rows = aligned_zeros((len(majors), x.shape[1], n_columns), x.dtype)
         tasks = even_tasks(np.concatenate([[0], np.cumsum(counts)]))
-        room = panels(len(tasks) - 1, pairs.n_minor, x.dtype)
-        given = *self._spread, self._columns, starts, indices, values, rows
         narrow = narrow_width(x.dtype)
+        room = aligned_zeros((len(tasks) - 1, pairs.n_minor * 4 * narrow), x.dtype)
+        given = *self._spread, self._columns, starts, indices, values, rows
 
         def task(k):
             accumulate(*given, tasks[k], tasks[k + 1], room[k], narrow, PLAIN)
@@ -100,9 +99,9 @@ class PairRoute:
         out, dtype = self._out, inner.dtype
         tasks = even_tasks(out.bounds)
         sums = np.zeros((len(out.order), inner.shape[1]), dtype)
-        room = panels(len(tasks) - 1, out.n_minor, dtype)
-        given = inner, *self._collect, columns, out.starts, out.minor, sums
         narrow = narrow_width(dtype)
+        room = aligned_zeros((len(tasks) - 1, out.n_minor * 4 * narrow), dtype)
+        given = inner, *self._collect, columns, out.starts, out.minor, sums
 
         def task(k):
             own = np.empty(MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)

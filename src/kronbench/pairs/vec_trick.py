@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
-from kronbench.linalg.low_rank_factors import low_rank_factors
+from kronbench.linalg.lowrank import low_rank_factors
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
 from kronbench.pairs._cost_model import OPERATIONS, TYPICAL, Sizes, near
 from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute

@@ -130,7 +130,7 @@ class _Curve:
         return self._areas(self.test_images)
 
     def _areas(self, images):
-        return [roc_auc(self.y[self.test], s) for s in self.solutions.images(0, images)]
+        return [roc_auc(self.y[self.test], s) for s in self.solutions.coefficients[0] @ images]
 
     def renumbered_auc(self):
         """With the identities between vertices numbered anew among those that occur."""

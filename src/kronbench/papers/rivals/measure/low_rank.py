@@ -93,10 +93,11 @@ class _Problem:
         factor = decompose(pivots, kernel, self.targets, max(self.spec["ranks"]), ahead, rng)
         kernel.clock.append(process_time())
         at_pivots = gram(self.X_test, self.X[factor.pivots], kernel="gaussian", gamma=self.gamma)
-        machines = PrefixPath(factor.factor, self.targets).solve(self.reg)
+        rows = factor.transform(at_pivots)
+        path = PrefixPath(factor.factor, self.targets)
         errors = [
             error_of(self.y_test, self.decide(responses))
-            for responses in machines.staged_responses(factor.transform(at_pivots))
+            for responses in path.staged_responses(rows, self.reg)
         ]
         left = 1.0 - (factor.factor**2).sum(axis=0).cumsum() / len(self.X)
         for rank in self.spec["ranks"]:
