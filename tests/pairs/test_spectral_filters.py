@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench.errors import InputError
 from kronbench.pairs.spectral_filters import (
-    as_filter,
     cutoff,
     iterated_tikhonov,
     landweber,
@@ -79,9 +77,3 @@ def test_admissible(filter, log_reg, seed):
     assert np.all(np.abs(1 - x * values) <= 1 + rounding)
     for power in (0.5, 1.0):
         assert np.all((x / reg) ** power * np.abs(1 - x * values) <= 1 + 1e-9)
-
-
-def test_unknown_name():
-    with pytest.raises(InputError, match="row_filter='ridge' is unknown: give one of 'tikhonov'"):
-        as_filter("ridge", "row_filter")
-    assert as_filter(cutoff) is cutoff

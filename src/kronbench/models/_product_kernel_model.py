@@ -29,8 +29,7 @@ from kronbench.models._parameters import (
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
-from kronbench.pairs._small_pairs import small_pairs
-from kronbench.pairs.data import same_features, used_vertices
+from kronbench.pairs.data import same_features, small_pairs, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 
