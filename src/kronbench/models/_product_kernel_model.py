@@ -125,7 +125,7 @@ class ProductKernelModel(TwoKernels):
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)
-        of_one_set = bool(OF_ONE_SET.intersection(weights))
+        of_one_set = not set(OF_ONE_SET).isdisjoint(weights)
         if of_one_set:
             self._check_one_set(X_fit, X)
         same = [

@@ -88,11 +88,10 @@ class PairRoute:
         room = panels(len(tasks) - 1, pairs.n_minor, x.dtype)
         spread = *self._spread, self._columns, starts, indices, values, rows
         narrow = narrow_width(x.dtype)
-
-        def task(k):
-            accumulate(*spread, tasks[k], tasks[k + 1], room[k], narrow, PLAIN)
-
-        in_threads(task, len(tasks) - 1)
+        in_threads(
+            lambda k: accumulate(*spread, tasks[k], tasks[k + 1], room[k], narrow, PLAIN),
+            len(tasks) - 1,
+        )
         return rows, majors
 
     def _collected(self, inner, columns):

@@ -32,6 +32,8 @@ class PairData:
 
     Attributes
     ----------
+    n_rows, n_cols : int
+        Numbers of row vertices, m, and of column vertices, q.
     row_ids, col_ids : tuple of str, or None
         Names of the vertices, where the pairs came from data frames.
 
@@ -48,11 +50,11 @@ class PairData:
         self.col_ids: tuple[str, ...] | None = None
         self.row_features = as_features(row_features, "row_features")
         self.col_features = as_features(col_features, "col_features")
-        shape = self.row_features.shape[0], self.col_features.shape[0]
+        self.n_rows, self.n_cols = self.row_features.shape[0], self.col_features.shape[0]
         # int32 is half the memory of very many pairs; sums of smaller types overflow
         self.rows, self.cols = (
             index if index.dtype == np.int32 else index.astype(np.intp, copy=False)
-            for index in as_positions(rows, cols, shape, ("rows", "cols"))
+            for index in as_positions(rows, cols, (self.n_rows, self.n_cols), ("rows", "cols"))
         )
 
     @classmethod
@@ -103,16 +105,6 @@ class PairData:
         data = cls(row_table.features, col_table.features, *positions)
         data.row_ids, data.col_ids = row_table.ids, col_table.ids
         return data if label is None else (data, y)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of row vertices, m."""
-        return self.row_features.shape[0]
-
-    @property
-    def n_cols(self) -> int:
-        """Number of column vertices, q."""
-        return self.col_features.shape[0]
 
     @property
     def shape(self) -> tuple[int]:

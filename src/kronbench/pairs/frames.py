@@ -71,7 +71,14 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     features = _numbers(frame, ids, name)
     similarity = similarity and len(columns) == len(ids)
     if similarity:
-        _check_symmetric(features, ids, name)
+        apart = np.abs(features - features.T)
+        i, j = np.unravel_index(np.argmax(apart), apart.shape)
+        if apart[i, j] > _SYMMETRIC * np.abs(features).max():
+            raise InputError(
+                f"{name} says {features[i, j]:g} for '{ids[i]}' and '{ids[j]}', and "
+                f"{features[j, i]:g} the other way round: make the similarities symmetric, or "
+                "rename the columns to use them as features"
+            )
     return VertexTable(name, tuple(ids), tuple(columns), features, similarity)
 
 
@@ -224,17 +231,6 @@ def _what(value):
     return f"'{text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'}'"
 
 
-def _check_symmetric(matrix, ids, name):
-    apart = np.abs(matrix - matrix.T)
-    i, j = np.unravel_index(np.argmax(apart), apart.shape)
-    if apart[i, j] > _SYMMETRIC * np.abs(matrix).max():
-        raise InputError(
-            f"{name} says {matrix[i, j]:g} for '{ids[i]}' and '{ids[j]}', and {matrix[j, i]:g} "
-            "the other way round: make the similarities symmetric, or rename the columns to "
-            "use them as features"
-        )
-
-
 def _labels(values, ids, name, label):
     if pd.api.types.is_bool_dtype(values.dtype) and not values.hasnans:
         return values.to_numpy(bool)
@@ -256,15 +252,15 @@ def _labels(values, ids, name, label):
 
 def _check_once(positions, n_cols, y, ids, name):
     """InputError where a pair is there twice; one with two labels is told first."""
-    cells = pd.Series(positions[0] * n_cols + positions[1])
-    if cells.is_unique:
+    cells = positions[0] * n_cols + positions[1]
+    _, first, place = np.unique(cells, return_index=True, return_inverse=True)
+    before = first[place]
+    again = np.flatnonzero(before < np.arange(len(cells)))
+    if not again.size:
         return
-    again = np.flatnonzero(cells.duplicated())
-    first = cells.drop_duplicates()
-    before = pd.Series(first.index, index=first.to_numpy())[cells.iloc[again]].to_numpy()
-    differ = np.flatnonzero(y[again] != y[before])
-    at = differ[0] if differ.size else 0
-    i, j = before[at], again[at]
+    differ = again[y[again] != y[before[again]]]
+    j = differ[0] if differ.size else again[0]
+    i = before[j]
     pair = f"{name} has the pair ({ids[0][j]}, {ids[1][j]}) twice, as pairs {i + 1} and {j + 1}"
     if differ.size:
         raise InputError(

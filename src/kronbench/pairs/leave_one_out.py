@@ -71,10 +71,8 @@ def two_step_leave_one_out(
     """
     if len(rows.values) < len(cols.values):
         mirrored = {"B": "C", "C": "B"}.get(setting, setting)
-        turned = np.ascontiguousarray(Y.T)
-        for (j, i), F in two_step_leave_one_out(
-            mirrored, cols, rows, turned, regs_cols, regs_rows
-        ):
+        mirror = mirrored, cols, rows, np.ascontiguousarray(Y.T), regs_cols, regs_rows
+        for (j, i), F in two_step_leave_one_out(*mirror):
             yield (i, j), F.T
         return
     labels = Expanded(rows, Y)

@@ -58,9 +58,8 @@ _SUMS = {
 # matrix, its vertex: the other vertices are the same.
 _MATCHES = {"cartesian": [("K", "r"), ("G", "c")]}
 
-_OF_ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
-PAIRWISE = ("kronecker", "linear", "poly2d", "cartesian", *_OF_ONE_SET)
-OF_ONE_SET = frozenset(_OF_ONE_SET)
+OF_ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
+PAIRWISE = ("kronecker", "linear", "poly2d", "cartesian", *OF_ONE_SET)
 # Multiplications of a matrix product in the time of one number gathered by its index: 90 at
 # Metz's size on one core with AVX2, fewer where matrices are small.
 _OPERATIONS_A_GATHER = 50

@@ -124,13 +124,9 @@ class SampledKroneckerOperator(LinearOperator):
             self._choose_method()
 
     def restrict(self, out: np.ndarray, in_: np.ndarray) -> SampledKroneckerOperator:
-        """The operator on part of the pairs, sharing matrices and factors.
+        """The operator on the pairs of two boolean masks, sharing matrices and factors.
 
-        Parameters
-        ----------
-        out, in_ : boolean masks
-            Output pairs and coefficients to keep. Give the same object for both to keep the pairs
-            the same on both sides.
+        Give the same object for both to keep the pairs the same on both sides.
         """
         part_out = self._out.take(out)
         shared = in_ is out and self._in is self._out
@@ -167,7 +163,7 @@ class SampledKroneckerOperator(LinearOperator):
         options: list = []
         if self.method == "lowrank" or weight > 1:
             factors = self._find_factors(weight, limit)
-            ranks = [None if pair is None else pair[0].shape[1] for pair in factors]
+            ranks: list = [None if pair is None else pair[0].shape[1] for pair in factors]
             # Cost, the side whose factors run over the pairs, whether the other has factors
             options = [
                 (self._sizes.lowrank(side, ranks[side], middle, weight), side, middle is not None)
