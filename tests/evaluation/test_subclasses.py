@@ -3,7 +3,7 @@
 import numpy as np
 
 from kronbench.class_tree import Tree
-from kronbench.evaluation.subclasses import some_subclasses
+from kronbench.evaluation.class_scores import some_subclasses
 from tests.small_classes import PARENTS, documents
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 
 import numpy as np
@@ -24,12 +24,7 @@ SETTINGS = {
 class PairSplitter(BaseCrossValidator):
     """What all splits of pairs have: ``get_n_splits``, and ``split`` with checked pairs."""
 
-    def get_n_splits(
-        self,
-        X: PairData | None = None,
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> int:
+    def get_n_splits(self, X=None, y=None, groups=None) -> int:
         """Number of test sets; no argument is read."""
         return self._n_tests
 
@@ -45,13 +40,38 @@ class PairSplitter(BaseCrossValidator):
         yield from self._split(X, y)
 
 
+def vertex_blocks(
+    folds: Sequence[np.ndarray], shape: tuple[int, ...]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(train, test) of each block of folds of pairs: what trains shares no fold with it.
+
+    ``folds`` are of one side or of two, (n,) each, and ``shape`` their numbers.
+    """
+    counts = np.zeros(shape, dtype=np.intp)
+    np.add.at(counts, tuple(folds), 1)
+    train_counts = counts
+    for axis in range(len(shape)):
+        train_counts = train_counts.sum(axis=axis, keepdims=True) - train_counts
+    for name, sizes in (("test", counts), ("training", train_counts)):
+        if not sizes.all():
+            block = tuple(np.argwhere(sizes == 0)[0].tolist())
+            raise InputError(
+                f"block {block} of the {' x '.join(map(str, shape))} split has "
+                f"no {name} pairs: use fewer folds or another random_state"
+            )
+    for block in np.ndindex(shape):
+        inside = [fold == part for fold, part in zip(folds, block, strict=True)]
+        yield np.flatnonzero(~np.any(inside, axis=0)), np.flatnonzero(np.all(inside, axis=0))
+
+
 class VertexDisjointKFold(PairSplitter):
     """Cross-validation in which training and test pairs share no vertex.
 
     Row vertices are divided at random into ``n_row_folds`` parts of nearly equal size, column
     vertices into ``n_col_folds``; each block of the product is the test set once, in row-major
     order, and the pairs that share neither a row nor a column vertex with the block train (four of
-    nine blocks for 3 x 3). Only vertices that occur in a pair are divided, so that splits nest.
+    nine blocks for 3 x 3: Airola & Pahikkala 2018, section 5.1). Only vertices that occur in a
+    pair are divided, so that splits nest.
 
     Parameters
     ----------
@@ -59,10 +79,6 @@ class VertexDisjointKFold(PairSplitter):
         Number of parts of the row and of the column vertices.
     random_state : int, RandomState or None
         With an int every call of ``split`` and ``blocks`` uses the same folds.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, section 5.1 and figure 2.
     """
 
     def __init__(self, n_row_folds=3, n_col_folds=3, random_state=None):
@@ -83,27 +99,7 @@ class VertexDisjointKFold(PairSplitter):
         )
 
     def _split(self, X, y):
-        yield from disjoint_blocks(*self.blocks(X), (self.n_row_folds, self.n_col_folds))
-
-
-def disjoint_blocks(
-    row_fold: np.ndarray, col_fold: np.ndarray, shape: tuple[int, int]
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(train, test) of each block of folds of pairs (n,): what trains shares no fold with it."""
-    counts = np.zeros(shape, dtype=np.intp)
-    np.add.at(counts, (row_fold, col_fold), 1)
-    in_row, in_col = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
-    train_counts = counts.sum() - in_row - in_col + counts
-    for name, sizes in (("test", counts), ("training", train_counts)):
-        if not sizes.all():
-            a, b = np.argwhere(sizes == 0)[0]
-            raise InputError(
-                f"block ({a}, {b}) of the {shape[0]} x {shape[1]} split has "
-                f"no {name} pairs: use fewer folds or another random_state"
-            )
-    for a, b in np.ndindex(shape):
-        in_rows, in_cols = row_fold == a, col_fold == b
-        yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
+        return vertex_blocks(self.blocks(X), (self.n_row_folds, self.n_col_folds))
 
 
 class VertexKFold(PairSplitter):
@@ -115,7 +111,6 @@ class VertexKFold(PairSplitter):
     Parameters
     ----------
     n_splits : int >= 2, default 5
-        Number of parts.
     side : {"rows", "cols"}, default "rows"
         The side whose vertices are new.
     random_state : int, RandomState or None
@@ -136,12 +131,11 @@ class VertexKFold(PairSplitter):
             raise InputError(f"side={self.side!r} is unknown: give 'rows' or 'cols'")
         rng = check_random_state(self.random_state)
         fold = _divide(getattr(X, self.side), self.n_splits, self.side[:-1], rng, "n_splits")
-        for part in range(self.n_splits):
-            yield np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+        return vertex_blocks([fold], (self.n_splits,))
 
 
 class SettingKFold(PairSplitter):
-    """Repeated cross-validation in one of the four settings of pairs.
+    """Repeated cross-validation in one of the four settings of pairs (Stock et al. 2016).
 
     A pair to predict has a known row and a known column vertex (A), a new row (B), a new column
     (C), or both new (D). In each repeat every pair is tested once: on parts of the pairs (A, with
@@ -157,10 +151,6 @@ class SettingKFold(PairSplitter):
         Number of random splits.
     random_state : int, RandomState or None
         With an int every call of ``split`` gives the same folds.
-
-    References
-    ----------
-    Stock et al. 2016, section 2.
     """
 
     def __init__(self, setting="A", n_splits=3, n_repeats=1, random_state=None):
@@ -219,11 +209,8 @@ def shuffle_split(
 
     The pairs (setting A), the row vertices (B), the column vertices (C), or both (D) that occur
     are divided by ``ShuffleSplit(1, test_size=test_size, random_state=random_state)``, both sides
-    of D by the same seed. In D pairs with one new vertex are in neither part.
-
-    References
-    ----------
-    Viljanen, Airola & Pahikkala 2022: their settings 1 to 4 are A, C, B and D with drugs as rows.
+    of D by the same seed. In D pairs with one new vertex are in neither part. Settings 1 to 4 of
+    Viljanen, Airola & Pahikkala 2022 are A, C, B and D with drugs as rows.
     """
     _check_setting(setting)
 
