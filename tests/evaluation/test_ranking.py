@@ -31,11 +31,11 @@ cases = st.tuples(
 )
 
 
-def draw(seed, m, q, share, levels, stack=()):
+def draw(seed, m, q, share, levels):
     """Labels, and scores that tie often where ``levels`` is small and never where it is zero."""
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random((m, q)) < share, 2.5, -0.5)
-    scores = rng.normal(size=(*stack, m, q)) + 0.3 * labels
+    scores = rng.normal(size=(m, q)) + 0.3 * labels
     return labels, np.round(scores * levels) / levels if levels else scores
 
 
@@ -64,18 +64,6 @@ def test_micro_auc_is_scikit_learns_of_all_entries(case):
     assert micro_auc(labels.T, scores.T) == pytest.approx(expected, abs=1e-12)
 
 
-def test_stacks_of_score_matrices():
-    labels, scores = draw(3, 8, 30, 0.3, 3, stack=(2, 5))
-    for measure in (lambda Y, F: macro_auc(Y, F, 0), lambda Y, F: macro_auc(Y, F, 1), micro_auc):
-        together = measure(labels, scores)
-        assert together.shape == (2, 5)
-        for point in np.ndindex(2, 5):
-            assert together[point] == measure(labels, scores[point])
-    no_curve = macro_auc(np.ones((8, 30)), scores, 0)
-    assert no_curve.shape == (2, 5)
-    assert np.isnan(no_curve).all()
-
-
 def test_memory_order_does_not_matter():
     labels, scores = draw(4, 9, 40, 0.3, 3)
     for F in (np.asfortranarray(scores), scores[:, ::-1].copy()[:, ::-1], scores.astype("f4")):
@@ -101,8 +89,7 @@ def test_wrong_input():
         macro_auc(np.where(labels > 0, np.nan, 1.0), scores, 0)
     with pytest.raises(InputError, match="more than two"):
         macro_auc(np.arange(20.0).reshape(4, 5), scores, 0)
-    with pytest.raises(InputError, match="empty"):
-        micro_auc(np.empty((0, 3)), np.empty((0, 3)))
+    assert np.isnan(micro_auc(np.empty((0, 3)), np.empty((0, 3))))
 
 
 @pytest.mark.parametrize("n_classes", [2, 1000, 1001, 2300])

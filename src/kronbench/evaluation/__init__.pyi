@@ -35,7 +35,6 @@ from .splits import (
     VertexKFold as VertexKFold,
     even_folds as even_folds,
     n_two_thirds as n_two_thirds,
-    settings as settings,
     shuffle_split as shuffle_split,
     two_thirds as two_thirds,
 )

@@ -14,14 +14,11 @@ from kronbench.evaluation.ranking import check_no_nan
 def precision(y: ArrayLike, proba: ArrayLike) -> float:
     """Mean reciprocal rank of the true class ("prec" of Seeger 2006, section 8.2).
 
-    Parameters
-    ----------
-    y : (n,) integer array of true classes 0..C-1
-    proba : (n, C) array of class probabilities or scores
-        Equal ones share their mean rank, so that a constant prediction gains nothing.
+    ``y`` (n,) are true classes 0..C-1, ``proba`` (n, C) probabilities or scores; equal ones share
+    their mean rank, so that a constant prediction gains nothing.
     """
     proba = _checked_proba(proba)
-    y = _checked_classes(y, len(proba), proba.shape[1], "y")
+    (y,) = _checked_classes(proba.shape[1], len(proba), y=y)
     true = np.take_along_axis(proba, y[:, None], axis=1)
     rank = (proba > true).sum(axis=1) + ((proba == true).sum(axis=1) + 1) / 2
     return float((1 / rank).mean())
@@ -30,15 +27,11 @@ def precision(y: ArrayLike, proba: ArrayLike) -> float:
 def taxo_loss(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> float:
     """Mean of half the number of edges between true and predicted leaf (Seeger 2006, section 8.2).
 
-    Parameters
-    ----------
-    y, predicted : (n,) integer arrays of classes 0..C-1
-    tree : (P,) integer array
-        Parent of each node, ``tree[0] == -1`` the root; its leaves in increasing order of
-        node are the classes.
+    ``y`` and ``predicted`` (n,) are classes 0..C-1. ``tree`` (P,) has the parent of each node,
+    ``tree[0] == -1`` is the root; its leaves in increasing order of node are the classes.
     """
     paths = Tree(tree).paths
-    y, predicted = _checked_predictions(y, predicted, len(paths))
+    y, predicted = _checked_classes(len(paths), y=y, predicted=predicted)
     depth = (paths >= 0).sum(axis=1)
     shared = ((paths[y] == paths[predicted]) & (paths[y] >= 0)).sum(axis=1)
     return float(((depth[y] + depth[predicted]) / 2 - shared).mean())
@@ -50,21 +43,16 @@ def parent_accuracy(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> flo
     Parameters as for :func:`taxo_loss`.
     """
     parents = _parents(tree)
-    y, predicted = _checked_predictions(y, predicted, len(parents))
+    y, predicted = _checked_classes(len(parents), y=y, predicted=predicted)
     return float((parents[y] == parents[predicted]).mean())
 
 
 def taxo_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     """The classes (n,) that minimize the expected taxo-loss (Seeger 2006, section 8.2).
 
-    With S(a) the mass of the leaves below node a, the expected loss of leaf c is, up to a
-    constant, depth(c)/2 minus the sum of S over the path from c to just below the root: O(n C
-    depth).
-
-    Parameters
-    ----------
-    proba : (n, C) class probabilities
-    tree : (P,) integer array, as for :func:`taxo_loss`
+    For probabilities ``proba`` (n, C), ``tree`` as for :func:`taxo_loss`. With S(a) the mass of
+    the leaves below node a, the expected loss of leaf c is, up to a constant, depth(c)/2 minus the
+    sum of S over the path from c to just below the root: O(n C depth).
     """
     paths = Tree(tree).paths
     proba = _checked_proba(proba, len(paths))
@@ -150,20 +138,21 @@ def some_subclasses(
     return words[:, np.unique(words.indices)], labels, smaller.parents
 
 
-def _checked_classes(classes, n, n_classes, name) -> np.ndarray:
-    classes = np.asarray(classes)
-    if classes.shape != (n,) or classes.dtype.kind not in "iu":
-        raise InputError(
-            f"{name} has shape {classes.shape} and dtype {classes.dtype}: give {n} integer classes"
-        )
-    if n and (classes.min() < 0 or classes.max() >= n_classes):
-        raise InputError(f"{name} holds a class outside 0..{n_classes - 1}")
-    return classes
-
-
-def _checked_predictions(y, predicted, n_classes) -> list[np.ndarray]:
-    n, given = len(np.asarray(y)), {"y": y, "predicted": predicted}
-    return [_checked_classes(classes, n, n_classes, name) for name, classes in given.items()]
+def _checked_classes(n_classes, n=None, **given) -> list[np.ndarray]:
+    """Classes by their names, (n,) each."""
+    checked = []
+    for name, classes in given.items():
+        classes = np.asarray(classes)
+        n = len(classes) if n is None else n
+        if classes.shape != (n,) or classes.dtype.kind not in "iu":
+            raise InputError(
+                f"{name} has shape {classes.shape} and dtype {classes.dtype}: give {n} integer "
+                "classes"
+            )
+        if n and (classes.min() < 0 or classes.max() >= n_classes):
+            raise InputError(f"{name} holds a class outside 0..{n_classes - 1}")
+        checked.append(classes)
+    return checked
 
 
 def _checked_proba(proba, n_classes=None) -> np.ndarray:

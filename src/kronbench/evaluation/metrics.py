@@ -181,10 +181,8 @@ def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
 
     NaN unless there are two classes. O(P log P + n log P) for P entries of the rarer class.
 
-    Parameters
-    ----------
-    y : (n,) array with at most two different values; the larger one is positive
-    score : (n,) float array; ties count one half
+    ``y`` (n,) has at most two different values, of which the larger one is positive; equal
+    ``score`` (n,) count one half.
     """
     return _area(*_two_classes(y, score))
 
@@ -192,14 +190,9 @@ def roc_auc(y: ArrayLike, score: ArrayLike) -> float:
 def macro_auc(Y_true: ArrayLike, Y_score: ArrayLike, axis: int) -> float:
     """Mean of the areas under the ROC curves along one axis of a label matrix.
 
-    Over the columns (rows) that have both classes; NaN where none has.
-
-    Parameters
-    ----------
-    Y_true, Y_score : (m, q) arrays
-        As for :func:`roc_auc`.
-    axis : {0, 1}
-        0 takes a curve for each column over its rows, 1 for each row over its columns.
+    Both are (m, q), with two classes as for :func:`roc_auc`. ``axis`` 0 takes a curve for each
+    column over its rows, 1 for each row over its columns; the mean is over those that have both
+    classes, NaN where none has.
     """
     if axis not in (0, 1):
         raise InputError(f"axis={axis!r}: give 0 (a curve a column) or 1 (a curve a row)")

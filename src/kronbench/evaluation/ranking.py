@@ -29,8 +29,8 @@ def concordance_index(
         repository gives with TensorFlow 1, where a comparison with zero is one of identities.
     pairs : {"all", "later"}
         "later": only pairs whose later entry has the larger ``y``, so that the order of the
-        entries matters. Both functions of DeepDTA's repository do so: theirs are
-        ``ties="half", pairs="later"`` (``get_cindex``) and ``ties="zero", pairs="later"``.
+        entries matters, as in both functions of DeepDTA's repository, ``cindex_score`` and
+        ``get_cindex`` (with ``ties="half"``).
     """
     y, score = checked_arrays(y, score)
     if ties not in ("half", "zero"):
@@ -47,13 +47,8 @@ def concordance_index(
 def macro_concordance_index(y: ArrayLike, score: ArrayLike, vertices: ArrayLike) -> float:
     """Mean of the concordance indices among the pairs of each vertex, say of each row.
 
-    Over the vertices that have two different ``y``; NaN where none has.
-
-    Parameters
-    ----------
-    y, score : (n,) arrays of numbers
-    vertices : (n,) array
-        The row vertices of the pairs, or their column vertices: positions or names.
+    ``vertices`` (n,) are the row vertices of the pairs, or their column vertices: positions or
+    names. The mean is over those that have two different ``y``; NaN where none has.
     """
     y, score = checked_arrays(y, score)
     vertices = np.asarray(vertices)
@@ -64,7 +59,8 @@ def macro_concordance_index(y: ArrayLike, score: ArrayLike, vertices: ArrayLike)
     begins = np.flatnonzero(np.diff(vertices[order], prepend=-1))
     parts = np.split(order, begins[1:])
     found = np.array([concordance_index(y[part], score[part]) for part in parts])
-    return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
+    found = found[~np.isnan(found)]
+    return float(found.mean()) if len(found) else np.nan
 
 
 def interaction_concordance(
@@ -79,16 +75,9 @@ def interaction_concordance(
     1e-6 of the range of the values are zero. NaN where no block counts (Pahikkala, Numminen &
     Airola 2025, arXiv 2510.14419).
 
-    Parameters
-    ----------
-    y, score : (n,) arrays of numbers
-    rows, cols : (n,) integer arrays
-        The vertices of each pair; a pair occurs once.
-
-    Notes
-    -----
-    For two rows this is the concordance index of the differences f(a, c) - f(b, c) over the
-    columns that both have. With m vertices on the side that has fewer: O(m n + m^2 q log q).
+    All are (n,) arrays, one entry a pair; a pair occurs once. For two rows this is the concordance
+    index of the differences f(a, c) - f(b, c) over the columns that both have. With m vertices on
+    the side that has fewer: O(m n + m^2 q log q).
     """
     y, score = checked_arrays(y, score)
     rows, cols = np.asarray(rows), np.asarray(cols)

@@ -45,11 +45,9 @@ class SimilarityKFold(PairSplitter):
         The side whose vertices are new; with "both", blocks as in `VertexDisjointKFold`.
     n_splits, n_repeats : int
         As in `SettingKFold`; "both" has the square of ``n_splits`` for test sets.
-    row_kernel, col_kernel : str or callable, default "precomputed"
-        As in :func:`kronbench.linalg.gram`: "precomputed" says that the features of the side are a
-        matrix of similarities, "tanimoto" that they are fingerprints.
-    row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels.
+    row_kernel, col_kernel, row_gamma, col_gamma
+        As in :func:`kronbench.linalg.gram`: "precomputed", the default, says that the features of
+        the side are a matrix of similarities, "tanimoto" that they are fingerprints.
     random_state : int, RandomState or None
         With an int every call of ``split`` and ``leak`` uses the same folds.
     """

@@ -31,10 +31,7 @@ class PairSplitter(BaseCrossValidator):
     def split(
         self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (train, test) positions of pairs; ``groups`` is ignored.
-
-        InputError where a parameter is out of range, or there are too few pairs or vertices.
-        """
+        """Yield (train, test) positions of pairs; ``groups`` is ignored."""
         if not isinstance(X, PairData):
             raise InputError(f"X is a {type(X).__name__}: split a PairData")
         yield from self._split(X, y)
@@ -43,10 +40,7 @@ class PairSplitter(BaseCrossValidator):
 def vertex_blocks(
     folds: Sequence[np.ndarray], shape: tuple[int, ...]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(train, test) of each block of folds of pairs: what trains shares no fold with it.
-
-    ``folds`` are of one side or of two, (n,) each, and ``shape`` their numbers.
-    """
+    """(train, test) of each block of folds (n,) of one side or two: training shares none of it."""
     counts = np.zeros(shape, dtype=np.intp)
     np.add.at(counts, tuple(folds), 1)
     train_counts = counts
@@ -172,34 +166,21 @@ class SettingKFold(PairSplitter):
         _check_setting(self.setting)
         check_count(self.n_repeats, "n_repeats", 1)
         check_count(self.n_splits, "n_splits", 2)
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_repeats):
-            yield from self._one_repeat(X, y, seed=int(rng.randint(2**31 - 1)))
-
-    def _one_repeat(self, X, y, seed):
-        n = self.n_splits
-        if self.setting == "D":
-            return VertexDisjointKFold(n, n, random_state=seed).split(X)
-        if self.setting != "A":
-            side = "rows" if self.setting == "B" else "cols"
-            return VertexKFold(n, side, random_state=seed).split(X)
-        if n > len(X):
+        n, rng = self.n_splits, check_random_state(self.random_state)
+        if self.setting == "A" and n > len(X):
             raise InputError(f"n_splits is {n} for {len(X)} pairs: give 2 or more, and fewer")
-        # by codes: scikit-learn takes two labels with decimals for real ones
-        _, code, counts = np.unique(
-            np.zeros(len(X)) if y is None else y, return_inverse=True, return_counts=True
-        )
-        kind = StratifiedKFold if len(counts) == 2 and counts.min() >= n else KFold
-        return kind(n, shuffle=True, random_state=seed).split(np.zeros(len(X)), code)
-
-
-def settings(
-    n_splits: int = 3, n_repeats: int = 1, random_state: int | None = None
-) -> dict[str, SettingKFold]:
-    """The splitters of all four settings, by their letters."""
-    return {
-        setting: SettingKFold(setting, n_splits, n_repeats, random_state) for setting in SETTINGS
-    }
+        y = np.zeros(len(X)) if y is None else y
+        for _ in range(self.n_repeats):
+            seed = int(rng.randint(2**31 - 1))
+            if self.setting == "D":
+                yield from VertexDisjointKFold(n, n, seed).split(X)
+            elif self.setting != "A":
+                yield from VertexKFold(n, "rows" if self.setting == "B" else "cols", seed).split(X)
+            else:
+                # by codes: scikit-learn takes two labels with decimals for real ones
+                _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
+                kind = StratifiedKFold if len(counts) == 2 and counts.min() >= n else KFold
+                yield from kind(n, shuffle=True, random_state=seed).split(code, code)
 
 
 def shuffle_split(
