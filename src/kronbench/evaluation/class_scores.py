@@ -38,11 +38,9 @@ def taxo_loss(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> float:
 
 
 def parent_accuracy(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> float:
-    """Share of predictions whose leaf has the true leaf's parent (Seeger 2006, section 8.2).
-
-    Parameters as for :func:`taxo_loss`.
-    """
-    parents = _parents(tree)
+    """Share of predictions, as of :func:`taxo_loss`, with the true parent (section 8.2)."""
+    nodes = Tree(tree)
+    parents = nodes.parents[nodes.leaves]
     y, predicted = _checked_classes(len(parents), y=y, predicted=predicted)
     return float((parents[y] == parents[predicted]).mean())
 
@@ -67,11 +65,11 @@ def taxo_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
 def parent_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     """The classes (n,) that minimize the expected parent error (Seeger 2006, footnote 12).
 
-    The most probable leaf below the parent whose leaf children have the largest mass.
-
-    Parameters as for :func:`taxo_decision`.
+    Of the parent whose leaf children have the largest mass the most probable child. Parameters as
+    for :func:`taxo_decision`.
     """
-    parents = _parents(tree)
+    nodes = Tree(tree)
+    parents = nodes.parents[nodes.leaves]
     proba = _checked_proba(proba, len(parents))
     _, group = np.unique(parents, return_inverse=True)
     members = sparse.csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
@@ -162,9 +160,3 @@ def _checked_proba(proba, n_classes=None) -> np.ndarray:
         raise InputError(f"proba has shape {proba.shape}: give (n, C), a column for {columns}")
     check_no_nan(proba, "proba")
     return proba
-
-
-def _parents(tree):
-    """(C,) parents of the leaves."""
-    tree = Tree(tree)
-    return tree.parents[tree.leaves]

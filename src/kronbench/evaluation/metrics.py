@@ -61,13 +61,11 @@ def affinity_scores(
     y, score : (n,) arrays
         Affinities and their predictions, in the order of the published test set, on which the
         scores over later pairs depend.
-    rows, cols : (n,) integer arrays
-        The vertices of each pair.
+    rows, cols : (n,) integer arrays of the vertices of each pair
     positive_above : float, optional
         An affinity above it is a positive: 7 for pKd, 12.1 for KIBA scores. NaN for the scores
         that need it where it is None or one class is empty.
     names : collection of str, optional
-        Which scores.
     positive : (n,) array of bool, optional
         Which affinities are positives, in place of ``positive_above``.
     """
@@ -78,10 +76,8 @@ def affinity_scores(
         )
     if positive_above is not None:
         positive = y > positive_above
-
-    def by_class(measure, **options):
-        return np.nan if positive is None else measure(positive, score, **options)
-
+    elif positive is None:
+        positive = np.zeros(len(y))  # of one class: NaN
     makers = {
         "ci": lambda: concordance_index(y, score),
         "ci_ties_zero": lambda: concordance_index(y, score, ties="zero"),
@@ -93,9 +89,9 @@ def affinity_scores(
         "mse": lambda: float(np.mean((y - score) ** 2)),
         "rm2": lambda: rm2(y, score),
         "rm2_roy": lambda: rm2(y, score, variant="roy"),
-        "auc": lambda: by_class(roc_auc),
-        "aupr": lambda: by_class(aupr),
-        "aupr_interpolated": lambda: by_class(aupr, interpolated=True),
+        "auc": lambda: roc_auc(positive, score),
+        "aupr": lambda: aupr(positive, score),
+        "aupr_interpolated": lambda: aupr(positive, score, interpolated=True),
     }
     return {name: makers[name]() for name in AFFINITY_SCORES if name in names}
 
@@ -104,15 +100,10 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
     """Modified squared correlation r_m^2 of a prediction.
 
     With r^2 the squared correlation and r_0^2 = 1 - sum (y - k p)^2 / sum (y - mean(y))^2 what a
-    line through the origin explains, k = y'p / p'p (Roy et al. 2013). NaN where ``y`` or ``score``
-    is constant.
-
-    Parameters
-    ----------
-    y, score : (n,) arrays of numbers
-    variant : {"deepdta", "roy"}
-        "deepdta": r^2 (1 - sqrt|r^4 - r_0^4|), what the code of DeepDTA computes and networks
-        compared with it print; "roy": r^2 (1 - sqrt|r^2 - r_0^2|), the published definition.
+    line through the origin explains, k = y'p / p'p (Roy et al. 2013), the ``variant`` "roy" is the
+    published definition, r^2 (1 - sqrt|r^2 - r_0^2|), and "deepdta" what the code of DeepDTA
+    computes and networks compared with it print, r^2 (1 - sqrt|r^4 - r_0^4|). ``y`` and ``score``
+    are (n,) arrays; NaN where one is constant.
     """
     if variant not in ("deepdta", "roy"):
         raise InputError(f"variant={variant!r} is unknown: give 'deepdta' or 'roy'")

@@ -32,10 +32,9 @@ class SimilarityKFold(PairSplitter):
     The similarity of two vertices is their kernel value over the root of those of each with
     itself, so that each is 1 to itself (the cosine, where the kernel is linear). Vertices that are
     linked by similarities of ``threshold`` or more form a cluster, which stays in one fold. These
-    clusters, of single linkage, are the finest with this guarantee; complete linkage would
-    separate similar vertices. Clusters come in random order, larger first, each into the fold with
-    the fewest vertices. Time and memory are quadratic in the vertices of a side. (Joeres,
-    Blumenthal & Kalinina 2025, DataSAIL, Nature Communications 16, split one side or both.)
+    clusters, of single linkage, are the finest with this guarantee. They come in random order,
+    larger first, each into the fold with the fewest vertices. Quadratic in the vertices of a side.
+    DataSAIL (Joeres, Blumenthal & Kalinina 2025, Nature Communications 16) splits so too.
 
     Parameters
     ----------

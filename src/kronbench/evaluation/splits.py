@@ -6,19 +6,13 @@ from collections.abc import Iterator, Sequence
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
-SETTINGS = {
-    "A": "random pairs",
-    "B": "new rows",
-    "C": "new columns",
-    "D": "new rows and columns",
-}
+SETTINGS = {"A": "random pairs", "B": "new rows", "C": "new columns", "D": "new rows and columns"}
 
 
 class PairSplitter(BaseCrossValidator):
@@ -28,9 +22,7 @@ class PairSplitter(BaseCrossValidator):
         """Number of test sets; no argument is read."""
         return self._n_tests
 
-    def split(
-        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X: PairData, y=None, groups=None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (train, test) positions of pairs; ``groups`` is ignored."""
         if not isinstance(X, PairData):
             raise InputError(f"X is a {type(X).__name__}: split a PairData")
@@ -106,9 +98,7 @@ class VertexKFold(PairSplitter):
     ----------
     n_splits : int >= 2, default 5
     side : {"rows", "cols"}, default "rows"
-        The side whose vertices are new.
-    random_state : int, RandomState or None
-        With an int every call of ``split`` gives the same folds.
+    random_state : as for :class:`VertexDisjointKFold`
     """
 
     def __init__(self, n_splits=5, side="rows", random_state=None):
@@ -143,8 +133,7 @@ class SettingKFold(PairSplitter):
         Parts of the pairs, or of the vertices of a side: D has its square for test sets.
     n_repeats : int >= 1, default 1
         Number of random splits.
-    random_state : int, RandomState or None
-        With an int every call of ``split`` gives the same folds.
+    random_state : as for :class:`VertexDisjointKFold`
     """
 
     def __init__(self, setting="A", n_splits=3, n_repeats=1, random_state=None):
@@ -194,13 +183,12 @@ def shuffle_split(
     Viljanen, Airola & Pahikkala 2022 are A, C, B and D with drugs as rows.
     """
     _check_setting(setting)
-
-    def drawn(items):
-        cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
-        return items[next(cut.split(items))[1]]
-
+    cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
     sides = {"A": [np.arange(len(X))], "B": [X.rows], "C": [X.cols], "D": [X.rows, X.cols]}
-    new = [np.isin(side, drawn(np.unique(side))) for side in sides[setting]]
+    new = []
+    for side in sides[setting]:
+        items = np.unique(side)
+        new.append(np.isin(side, items[next(cut.split(items))[1]]))
     return np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
 
 
