@@ -60,12 +60,10 @@ class PairData:
     @classmethod
     def complete(cls, row_features: Features, col_features: Features) -> PairData:
         """All m*q pairs, row-major: ``y.reshape(data.n_rows, data.n_cols)`` is their matrix."""
-        row_features = as_features(row_features, "row_features")
-        col_features = as_features(col_features, "col_features")
-        m, q = row_features.shape[0], col_features.shape[0]
-        rows = np.repeat(np.arange(m), q)
-        cols = np.tile(np.arange(q), m)
-        return cls(row_features, col_features, rows, cols)
+        data = cls(row_features, col_features, [], [])
+        data.rows = np.repeat(np.arange(data.n_rows), data.n_cols)
+        data.cols = np.tile(np.arange(data.n_cols), data.n_rows)
+        return data
 
     @classmethod
     def from_frames(

@@ -28,11 +28,8 @@ class MarginPreconditioner:
     r (m,) and c (q,) are the sums of the pairs' weights over the pairs of a row and of a column
     vertex, divided by the root of the sum of all.
 
-    Parameters
-    ----------
-    row_features, col_features : (m, d) T and (q, r) D arrays
-    rows, cols : (n,) integer arrays
-        Vertices of the pairs.
+    ``row_features`` T are (m, d), ``col_features`` D (q, r), and the (n,) integer arrays ``rows``
+    and ``cols`` the vertices of the pairs.
     """
 
     def __init__(

@@ -186,10 +186,7 @@ def _minimize(
 
 
 class _Form:
-    """What differs between the forms: the residual of the optimum, a step and its image B x.
-
-    A step may overwrite the residual.
-    """
+    """The residual of the optimum, a step, which may overwrite it, and its image B x."""
 
     def __init__(self, operator, reg, solver, iterated):
         self.reg = check_positive(reg, "reg")

@@ -129,9 +129,8 @@ class PairwiseOperator(LinearOperator):
         one_set = col_matrix is None
         for name in weights:
             if (name in OF_ONE_SET) != one_set:
-                wanted = "one vertex set: give row_matrix only"
-                if one_set:
-                    wanted = "two vertex sets: give both matrices"
+                sets = "two vertex sets: give both matrices"
+                wanted = sets if one_set else "one vertex set: give row_matrix only"
                 raise InputError(f"pairwise {name!r} is a kernel of {wanted}")
         K = np.asarray(row_matrix)
         G = K if one_set else np.asarray(col_matrix)
