@@ -1,10 +1,12 @@
-"""Pairs from data frames with ids."""
+"""Pairs from data frames with ids, and fingerprints in a column of text."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from kronbench import InputError, PairData
+from kronbench.io import read_table
 
 DRUGS = pd.DataFrame({"id": ["a", "b", "c"], "mass": [1.0, 2.0, 3.0], "acid": [True, False, True]})
 TARGETS = pd.DataFrame({"length": [10, 20]}, index=[7, 8])
@@ -130,3 +132,50 @@ def test_what_is_no_frame_is_told_so(name):
     given = {"pairs": PAIRS, "rows": DRUGS, "cols": TARGETS} | {name: np.eye(2)}
     with pytest.raises(InputError, match=f"{name} is of type ndarray: give a pandas DataFrame"):
         PairData.from_frames(**given)
+
+
+# Bits 0, 9 and 15 of 16; none; and all of the first byte.
+BITS = np.array([[k in (0, 9, 15) for k in range(16)], [False] * 16, [k < 8 for k in range(16)]])
+FINGERPRINTS = {
+    "fp_hex": ["0182", "0000", "ff00"],
+    "fp_bits": ["1000000001000001", "0" * 16, "1" * 8 + "0" * 8],
+}
+
+
+@pytest.mark.parametrize("kind", FINGERPRINTS)
+def test_each_way_of_writing_gives_the_same_sparse_bits(tmp_path, kind):
+    frame = pd.DataFrame({"id": ["a", "b", "c"], kind: FINGERPRINTS[kind]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for rows in (frame, frame.set_index("id"), read_table(tmp_path / "rows.csv")):
+        features = PairData.from_frames(PAIRS, rows, TARGETS).row_features
+        assert sparse.issparse(features)
+        assert features.nnz == 11
+        np.testing.assert_array_equal(features.toarray(), BITS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "sentence"),
+    [
+        ("fp_hex", ["0182", "", "ff00"], "no fingerprint for 'b' in 'fp_hex'"),
+        ("fp_hex", ["0182", "00", "ff00"], "of 'b' has 2 characters, and that of 'a' 4"),
+        ("fp_hex", ["0182", "00xx", "ff00"], "'fp_hex' is not of hexadecimal digits: '00xx'"),
+        ("fp_hex", ["0182", "0 00", "ff00"], "'b' in 'fp_hex' is not of hexadecimal"),
+        ("fp_hex", ["018", "000", "ff0"], "'a' in 'fp_hex' is not of hexadecimal"),
+        ("fp_bits", ["0110", "0120", "0000"], "'b' in 'fp_bits' is not of zeros and ones: '0120'"),
+        ("fp_bits", ["0110", "01é0", "0000"], "'b' in 'fp_bits' is not of zeros and ones"),
+        ("fp_bits", ["1" * 65537] * 3, "fingerprints of 65537 bits: fold them to at most 65536"),
+    ],
+)
+def test_what_is_no_fingerprint_is_named(tmp_path, kind, cells, sentence):
+    file = tmp_path / "drugs.csv"
+    pd.DataFrame({"id": ["a", "b", "c"], kind: cells}).to_csv(file, index=False)
+    with pytest.raises(InputError) as caught:
+        PairData.from_frames(PAIRS, read_table(file), TARGETS)
+    assert sentence in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+def test_fingerprints_stand_alone():
+    rows = pd.DataFrame({"id": ["a", "c"], "fp_hex": ["01", "02"], "mass": [1.0, 2.0]})
+    with pytest.raises(InputError, match="'fp_hex' and another column 'mass'"):
+        PairData.from_frames(PAIRS, rows, TARGETS)

@@ -26,15 +26,6 @@ def test_gradients_and_hessian_products_are_slopes(name, n, seed):
     np.testing.assert_allclose(loss.hessian_product(p, y, v), slope, rtol=1e-6, atol=1e-7 * n)
 
 
-@given(names, st.integers(1, 12), st.integers(0, 2**32 - 1))
-def test_hessian_is_root_weights_projection_root_weights(name, n, seed):
-    loss, (p, y) = LOSSES[name], problem(n, seed)
-    hessian = np.column_stack([loss.hessian_product(p, y, e) for e in np.eye(n)])
-    root = np.sqrt(loss.weights(p, y))
-    factored = np.column_stack([root * loss.project(root * e) for e in np.eye(n)])
-    np.testing.assert_allclose(hessian, factored, atol=1e-12)
-
-
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1))
 def test_rankrls_is_the_double_sum_over_pairs(n, seed):
     rng = np.random.default_rng(seed)
