@@ -34,9 +34,12 @@ def test_a_square_table_named_by_its_ids_is_a_kernel_in_their_order():
     np.testing.assert_array_equal(data.row_features, K)
 
 
-def test_names_are_labels():
-    _, y = PairData.from_frames(PAIRS.assign(y=["no", "yes"]), DRUGS, TARGETS, label="y")
-    assert y.tolist() == ["no", "yes"]
+@pytest.mark.parametrize("labels", [["no", "yes"], [True, False]])
+def test_labels_may_be_names_or_flags_that_pandas_calls_boolean(labels):
+    column = pd.array(labels, "boolean") if labels[0] is True else labels
+    _, y = PairData.from_frames(PAIRS.assign(y=column), DRUGS, TARGETS, label="y")
+    assert y.tolist() == labels
+    assert y.dtype.kind == ("b" if labels[0] is True else "U")
 
 
 def named(frame):
@@ -91,8 +94,6 @@ def similarity(K, columns):
         (drugs(mass=[1, np.nan, 2]), "no number for 'b' in 'mass'"),
         (drugs(mass=[1, 2, -np.inf]), "'-inf' for 'c' in 'mass'"),
         (drugs(mass=pd.to_datetime(DATES)), "has '2020-01-01 00:00:00' for 'a' in 'mass'"),
-        (drugs(mass=pd.to_datetime(DATES[::-1])), "has no number for 'a' in 'mass'"),
-        (drugs(mass=pd.to_timedelta([None, 1, 2])), "has no number for 'a' in 'mass'"),
         (drugs(mass=pd.PeriodIndex(["2020"] * 3, freq="Y")), "has '2020' for 'a' in 'mass'"),
         (drugs(mass=[0, 1, -(10**400)]), "00 ...' for 'c' in 'mass'"),
         ({"rows": named(DRUGS.iloc[:0])}, "no rows"),
@@ -108,23 +109,14 @@ def test_bad_tables_are_one_sentence_that_names_the_id_and_the_file(tables, sent
     assert "the/file.csv" in str(caught.value)
 
 
-def test_labels_may_be_flags_that_pandas_calls_boolean():
-    labels = PAIRS.assign(y=pd.array([True, False], "boolean"))
-    _, y = PairData.from_frames(labels, DRUGS, TARGETS, label="y")
-    assert y.dtype == bool
-    assert y.tolist() == [True, False]
-
-
-@pytest.mark.parametrize(("apart", "symmetric"), [(0.5e-6, True), (2e-6, False)])
-def test_a_similarity_is_symmetric_to_the_digits_of_a_file(apart, symmetric):
+def test_a_similarity_is_symmetric_to_the_digits_of_a_file():
     """1e-6 of its largest entry, here 100: what seven digits leave."""
     K = pd.DataFrame(100 * np.eye(3), list("abc"), list("abc"))
-    K.loc["a", "b"] = 100 * apart
-    if symmetric:
-        assert PairData.from_frames(PAIRS, K, TARGETS).row_features[0, 1] == 100 * apart
-    else:
-        with pytest.raises(InputError, match="the other way round"):
-            PairData.from_frames(PAIRS, K, TARGETS)
+    K.loc["a", "b"] = 0.5e-4
+    assert PairData.from_frames(PAIRS, K, TARGETS).row_features[0, 1] == 0.5e-4
+    K.loc["a", "b"] = 2e-4
+    with pytest.raises(InputError, match="the other way round"):
+        PairData.from_frames(PAIRS, K, TARGETS)
 
 
 @pytest.mark.parametrize("name", ["pairs", "rows", "cols"])
