@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold
@@ -13,25 +14,24 @@ from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
 SETTINGS = {"A": "random pairs", "B": "new rows", "C": "new columns", "D": "new rows and columns"}
+Splits: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
 class PairSplitter(BaseCrossValidator):
     """What all splits of pairs have: ``get_n_splits``, and ``split`` with checked pairs."""
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of test sets; no argument is read."""
         return self._n_tests
 
-    def split(self, X: PairData, y=None, groups=None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X: PairData, y: Any = None, groups: Any = None) -> Splits:
         """Yield (train, test) positions of pairs; ``groups`` is ignored."""
         if not isinstance(X, PairData):
             raise InputError(f"X is a {type(X).__name__}: split a PairData")
         yield from self._split(X, y)
 
 
-def vertex_blocks(
-    folds: Sequence[np.ndarray], shape: tuple[int, ...]
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def vertex_blocks(folds: Sequence[np.ndarray], shape: tuple[int, ...]) -> Splits:
     """(train, test) of each block of folds (n,) of one side or two: training shares none of it."""
     counts = np.zeros(shape, dtype=np.intp)
     np.add.at(counts, tuple(folds), 1)
