@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,13 +16,9 @@ def half_width(values: ArrayLike, test_over_train: float = 0.0, level: float = 0
     points, so that their scatter alone is too small; with ``test_over_train`` = 0, for independent
     repeats, it is Student's interval.
 
-    Parameters
-    ----------
-    values : (k,) array
-        One number, or one paired difference, for each test set.
-    test_over_train : float
-        Test points for each training point of a split; 0.25 for the ninefold zero-shot split,
-        which tests on one block and trains on four.
+    ``values`` (k,) are numbers, or paired differences, one for each test set; ``test_over_train``
+    are test points for each training point of a split: 0.25 for the ninefold zero-shot split,
+    which tests on one block and trains on four.
     """
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
@@ -34,33 +32,17 @@ def repeats_needed(
 ) -> float:
     """How many repeats make the interval of a mean shorter than its distance from a bound.
 
-    Parameters
-    ----------
-    deviation : float
-        Standard deviation of the repeats.
-    distance : float
-        Of the mean from the bound, of either sign.
-    test_over_train : float
-        As in ``half_width``; with it the interval stays wider than some width however many
-        repeats there are.
-
-    Returns
-    -------
-    float
-        A whole number, at least 2; infinite where it is beyond ten million.
+    A whole number, at least 2; infinite where it is beyond eight million. ``deviation`` is the
+    standard deviation of the repeats, ``distance`` that of the mean from the bound, of either
+    sign; with ``test_over_train`` the interval stays wider than some width however many there are.
     """
-    few, many = 1, 2
-    while interval_factor(many, test_over_train, level) * deviation > abs(distance):
-        few, many = many, 2 * many
-        if many > 10_000_000:
-            return np.inf
-    while many - few > 1:
-        middle = (few + many) // 2
-        if interval_factor(middle, test_over_train, level) * deviation > abs(distance):
-            few = middle
-        else:
-            many = middle
-    return float(many)
+    counts = range(2, (1 << 23) + 1)
+
+    def shortness(count):
+        return -interval_factor(count, test_over_train, level) * deviation
+
+    found = bisect_left(counts, -abs(distance), key=shortness)
+    return float(counts[found]) if found < len(counts) else np.inf
 
 
 def interval_factor(repeats: int, test_over_train: float = 0.0, level: float = 0.95) -> float:
@@ -77,14 +59,8 @@ def interval_text(
 ) -> str:
     """A score with its interval: "0.972 ± 0.011", or "0.972 (0.781 to 1.000)" if ± says too much.
 
-    Parameters
-    ----------
-    mean, half : float
-        Of the interval, half its width; NaN where there is none.
-    lowest, highest : float
-        The range of the score, at which an interval that reaches beyond is cut off.
-    sign : {"", "+"}
-        As in a format of Python: whether a plus is shown.
+    ``half`` is half its width, NaN where there is none. An interval that reaches beyond the range
+    of the score, ``lowest`` to ``highest``, is cut off there. With ``sign`` "+" a plus is shown.
     """
     text = f"{mean:{sign}.3f}"
     if np.isnan(half):

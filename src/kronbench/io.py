@@ -43,8 +43,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     -------
     DataFrame
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
-        number is one of text, and so is a column of fingerprints
-        (:func:`kronbench.pairs.fingerprints.read_fingerprints`): ``fp_hex`` or ``fp_bits``.
+        number is one of text, and so is a column of fingerprints, ``fp_hex`` or ``fp_bits``.
 
     Raises
     ------

@@ -11,7 +11,6 @@ from kronbench.evaluation import (
     VertexKFold,
     even_folds,
     n_two_thirds,
-    settings as all_settings,
     shuffle_split,
     two_thirds,
 )
@@ -21,21 +20,18 @@ def complete(m, q):
     return PairData.complete(np.zeros((m, 1)), np.zeros((q, 1)))
 
 
-@settings(deadline=None)
-@given(
-    m=st.integers(2, 9),
-    q=st.integers(2, 9),
-    n_row_folds=st.integers(2, 4),
-    n_col_folds=st.integers(2, 4),
-    share=st.floats(0.3, 1.0),
-    seed=st.integers(0, 1000),
-)
-def test_folds_share_no_vertex_and_test_blocks_partition(
-    m, q, n_row_folds, n_col_folds, share, seed
-):
-    rng = np.random.default_rng(seed)
+def some(share, seed, m, q):
     X = complete(m, q)
-    X = X[np.flatnonzero(rng.random(len(X)) < share)]
+    return X[np.flatnonzero(np.random.default_rng(seed).random(len(X)) < share)]
+
+
+seeds = st.integers(0, 1000)
+pairs = st.builds(some, st.floats(0.3, 1.0), seeds, st.integers(2, 9), st.integers(2, 9))
+
+
+@settings(deadline=None)
+@given(pairs, st.integers(2, 4), st.integers(2, 4), seeds)
+def test_folds_share_no_vertex_and_test_blocks_partition(X, n_row_folds, n_col_folds, seed):
     splitter = VertexDisjointKFold(n_row_folds, n_col_folds, random_state=seed)
     try:
         splits = list(splitter.split(X))
@@ -55,19 +51,9 @@ def test_folds_share_no_vertex_and_test_blocks_partition(
 
 
 @settings(deadline=None)
-@given(
-    m=st.integers(2, 9),
-    q=st.integers(2, 9),
-    setting=st.sampled_from("ABCD"),
-    n_splits=st.integers(2, 4),
-    n_repeats=st.integers(1, 3),
-    share=st.floats(0.5, 1.0),
-    seed=st.integers(0, 1000),
-)
-def test_settings_hold_what_they_promise(m, q, setting, n_splits, n_repeats, share, seed):
+@given(pairs, st.sampled_from("ABCD"), st.integers(2, 4), st.integers(1, 3), seeds)
+def test_settings_hold_what_they_promise(X, setting, n_splits, n_repeats, seed):
     rng = np.random.default_rng(seed)
-    X = complete(m, q)
-    X = X[np.flatnonzero(rng.random(len(X)) < share)]
     splitter = SettingKFold(setting, n_splits, n_repeats, random_state=seed)
     try:
         splits = list(splitter.split(X, rng.integers(2, size=len(X))))
@@ -111,7 +97,8 @@ def test_random_pairs_keep_the_share_of_two_labels():
 
 def test_sizes_of_training_and_test_sets():
     X = complete(9, 6)
-    for setting, splitter in all_settings(3, random_state=0).items():
+    for setting in "ABCD":
+        splitter = SettingKFold(setting, 3, random_state=0)
         train, test = next(splitter.split(X))
         assert len(test) / len(train) == splitter.test_over_train, setting
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from kronbench import InputError, PairData
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
-from kronbench.pairs import get_loss
+from kronbench.pairs import LOSSES
 from kronbench.runner.solvers import scores_of
 from tests.models.kron_problems import product_features, random_labels, random_pairs
 
@@ -228,7 +228,7 @@ def test_the_intercept_of_a_classifier_is_a_constant_feature(loss, options, prob
         X.row_features[X.rows, 0] * X.col_features[X.cols, 0] > 1 + rng.random(150), 1, -1
     )
     design = np.c_[product_features(X), np.ones(150)]
-    chosen = get_loss(loss)
+    chosen = LOSSES[loss]
 
     def risk(w):
         p = design @ w

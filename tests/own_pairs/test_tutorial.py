@@ -36,7 +36,7 @@ def test_the_commands_print_what_is_shown(folder):
 
 
 def test_the_same_in_python(folder):
-    (program,) = (block for block in texts(PAGE, "python") if "in settings(" in block)
+    (program,) = (block for block in texts(PAGE, "python") if "in SETTINGS" in block)
     printed = run(folder, program)
     told = re.search(r"means of the first table: (.*)\.", TEXT)[1]
     areas = [float(line.split()[1]) for line in printed.splitlines()]

@@ -2,15 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse.linalg import LinearOperator
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from kronbench.errors import InputError
 from kronbench.pairs import LOSSES, newton_dual, newton_primal
 
 SEEDS = st.integers(0, 2**32 - 1)
 SOLVERS = ["qmr", "cg"]
+names, solvers = st.sampled_from(sorted(LOSSES)), st.sampled_from(SOLVERS)
 SMOOTH = sorted(set(LOSSES) - {"l1svm"})
 
 
@@ -20,10 +18,6 @@ def problem(n=40, d=6, seed=0):
     X = rng.standard_normal((n, d))
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
     return X, X @ X.T, y
-
-
-def risk(loss, p, y, norm_squared, reg):
-    return LOSSES[loss].value(p, y) + 0.5 * reg * norm_squared
 
 
 class Restrictable(LinearOperator):
@@ -45,30 +39,8 @@ class Restrictable(LinearOperator):
         return Restrictable(self.Q[np.ix_(out, in_)], self.products)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_optimum_is_that_of_scikit_learn(solver):
-    X, Q, y = problem()
-    options = dict(max_iter=50, max_inner=200, solver=solver, tol=1e-10)
-    reg = 0.5
-    ridge = newton_dual(Q, LOSSES["ridge"], y, reg, **options)
-    theirs = KernelRidge(alpha=reg, kernel="precomputed").fit(Q, y)
-    np.testing.assert_allclose(X.T @ ridge.coef, X.T @ theirs.dual_coef_, atol=1e-7)
-    svm = newton_primal(X, LOSSES["l2svm"], y, reg, line_search=True, **options)
-    theirs = LinearSVC(C=1 / (2 * reg), fit_intercept=False, tol=1e-10, max_iter=10**5).fit(X, y)
-    np.testing.assert_allclose(svm.coef, theirs.coef_[0], atol=1e-5)
-    logistic = newton_primal(X, LOSSES["logistic"], y, reg, line_search=True, **options)
-    theirs = LogisticRegression(C=1 / reg, fit_intercept=False, tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(logistic.coef, theirs.coef_[0], atol=1e-5)
-
-
 @settings(deadline=None, max_examples=40)
-@given(
-    st.sampled_from(SMOOTH),
-    st.sampled_from(SOLVERS),
-    st.integers(1, 25),
-    st.floats(1e-2, 1e2),
-    SEEDS,
-)
+@given(st.sampled_from(SMOOTH), solvers, st.integers(1, 25), st.floats(1e-2, 1e2), SEEDS)
 def test_steps_solve_equation_9(loss, solver, n, reg, seed):
     """With enough inner iterations each step is the dense one: the active set equals the full
     system, and so do the products in the inner product of Q."""
@@ -90,23 +62,17 @@ def test_steps_solve_equation_9(loss, solver, n, reg, seed):
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.sampled_from(sorted(LOSSES)),
-    st.sampled_from(SOLVERS),
-    st.integers(1, 30),
-    st.integers(1, 8),
-    st.floats(1e-3, 1e3),
-    SEEDS,
-)
+@given(names, solvers, st.integers(1, 30), st.integers(1, 8), st.floats(1e-3, 1e3), SEEDS)
 def test_line_search_never_raises_the_objective(loss, solver, n, max_inner, reg, seed):
     _, Q, y = problem(n, d=5, seed=seed)
     options = dict(max_iter=8, max_inner=max_inner, solver=solver, line_search=True)
     result = newton_dual(Q, LOSSES[loss], y, reg, **options)
-    path = [risk(loss, np.zeros(n), y, 0, reg), *result.objective_path]
+    path = [LOSSES[loss].value(np.zeros(n), y), *result.objective_path]
     assert (np.diff(path) <= 1e-9 * path[0]).all()
     np.testing.assert_allclose(result.scores, Q @ result.coef, atol=1e-7)
-    if result.n_iter:
-        expected = risk(loss, Q @ result.coef, y, result.coef @ Q @ result.coef, reg)
+    if len(result.objective_path):
+        p = Q @ result.coef
+        expected = LOSSES[loss].value(p, y) + 0.5 * reg * (result.coef @ p)
         np.testing.assert_allclose(result.objective_path[-1], expected, rtol=1e-8, atol=1e-12)
 
 
@@ -159,7 +125,7 @@ def test_callback_sees_each_iterate_and_stops(minimize):
     result = minimize(operator, LOSSES["l2svm"], y, 0.1, callback=stop_at_two)
     assert [n_iter for n_iter, _ in seen] == [1, 2]
     np.testing.assert_array_equal(result.objective_path, [objective for _, objective in seen])
-    assert (result.n_iter, result.stop) == (2, "callback")
+    assert result.stop == "callback"
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -170,7 +136,7 @@ def test_reasons_to_stop(solver):
     for minimize, operator in ((newton_dual, Q), (newton_primal, X)):
         reached = minimize(operator, logistic, y, 1.0, max_iter=50, tol=1e-6, **options)
         assert reached.stop == "tol"
-        assert reached.n_iter < 50
+        assert len(reached.objective_path) < 50
         assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
 
 
@@ -178,7 +144,7 @@ def test_a_step_that_cannot_be_found_ends_the_iterations():
     swap = np.array([[0.0, 1.0], [-1.0, 0.0]])  # no kernel: the two-sided Lanczos breaks down
     result = newton_dual(swap, LOSSES["ridge"], np.array([1.0, 0.0]), 1e-30)
     assert result.stop == "breakdown"
-    assert result.n_iter == 0
+    assert not len(result.objective_path)
     Q = np.diag([1.0, 1e200])
     result = newton_dual(Q, LOSSES["ridge"], np.array([1e200, 1e200]), 1e-9, max_inner=1)
     assert result.stop in ("breakdown", "diverged")

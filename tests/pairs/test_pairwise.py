@@ -90,18 +90,6 @@ def test_a_sum_of_kernels_has_the_sum_of_their_matrices(seed, weights):
     np.testing.assert_allclose(operator @ np.eye(6), Q, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", PAIRWISE)
-def test_the_matrix_of_training_pairs_is_symmetric_and_positive_semidefinite(name):
-    rng = np.random.default_rng(5)
-    factors = rng.standard_normal((2, 6, 4))
-    K, G = (F @ F.T for F in factors)
-    rows, cols = rng.integers(6, size=(2, 20))
-    operator = PairwiseOperator(name, K, None if name in ONE_SET else G, rows, cols)
-    Q = operator @ np.eye(20)
-    np.testing.assert_allclose(Q, Q.T, rtol=1e-10, atol=1e-10)
-    assert np.linalg.eigvalsh(Q).min() > -1e-9 * abs(Q).max()
-
-
 @pytest.mark.parametrize(
     ("pairwise", "col", "sentence"),
     [

@@ -1,13 +1,4 @@
-from .affinity import (
-    AFFINITY_SCORES as AFFINITY_SCORES,
-    affinity_scores as affinity_scores,
-    aupr as aupr,
-    mean_of_models as mean_of_models,
-    rm2 as rm2,
-)
-from .interaction import interaction_concordance as interaction_concordance
-from .margins import margin_scores as margin_scores
-from .metrics import (
+from .class_scores import (
     hierarchy_scores as hierarchy_scores,
     mean_log_loss as mean_log_loss,
     parent_accuracy as parent_accuracy,
@@ -16,13 +7,22 @@ from .metrics import (
     taxo_decision as taxo_decision,
     taxo_loss as taxo_loss,
 )
-from .ranking import (
-    concordance_index as concordance_index,
+from .margins import margin_scores as margin_scores
+from .metrics import (
+    AFFINITY_SCORES as AFFINITY_SCORES,
+    affinity_scores as affinity_scores,
+    aupr as aupr,
     macro_auc as macro_auc,
-    macro_concordance_index as macro_concordance_index,
+    mean_of_models as mean_of_models,
     micro_auc as micro_auc,
     ranking_areas as ranking_areas,
+    rm2 as rm2,
     roc_auc as roc_auc,
+)
+from .ranking import (
+    concordance_index as concordance_index,
+    interaction_concordance as interaction_concordance,
+    macro_concordance_index as macro_concordance_index,
 )
 from .similarity_split import (
     SimilarityKFold as SimilarityKFold,
@@ -35,7 +35,6 @@ from .splits import (
     VertexKFold as VertexKFold,
     even_folds as even_folds,
     n_two_thirds as n_two_thirds,
-    settings as settings,
     shuffle_split as shuffle_split,
     two_thirds as two_thirds,
 )

@@ -20,14 +20,8 @@ def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.
     vertices have high labels. Scores are rounded to 1e-9 of the largest deviation from the mean,
     so that vertices with equal margins are tied on every machine.
 
-    Parameters
-    ----------
-    train : PairData, n pairs
-    y : (n,) array of numbers
-    test : PairData, t pairs
-        Over the same vertices.
-    reg : float, default 1.0
-        In units of pairs: with 1, the effect of a vertex with one training pair is halved.
+    ``y`` (n,) are numbers, ``test`` are t pairs over the vertices of ``train``, and ``reg`` is in
+    units of pairs: with 1, the effect of a vertex with one training pair is halved.
     """
     if (train.n_rows, train.n_cols) != (test.n_rows, test.n_cols):
         raise InputError(

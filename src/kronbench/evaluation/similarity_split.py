@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from kronbench.errors import InputError, check_positive
-from kronbench.evaluation.splits import PairSplitter, check_count, disjoint_blocks
+from kronbench.evaluation.splits import PairSplitter, check_count, vertex_blocks
 from kronbench.linalg import gram
 from kronbench.pairs import PairData
 
@@ -26,23 +26,15 @@ class SimilarityLeak(NamedTuple):
     largest: float
 
 
-class _Side(NamedTuple):
-    """Vertices that occur, their similarities and clusters, and the vertex of each pair."""
-
-    similarity: np.ndarray
-    cluster: np.ndarray
-    position: np.ndarray
-
-
 class SimilarityKFold(PairSplitter):
     """Cross-validation with test vertices less similar than a threshold to all training vertices.
 
     The similarity of two vertices is their kernel value over the root of those of each with
     itself, so that each is 1 to itself (the cosine, where the kernel is linear). Vertices that are
     linked by similarities of ``threshold`` or more form a cluster, which stays in one fold. These
-    clusters, of single linkage, are the finest with this guarantee; complete linkage would
-    separate similar vertices. Clusters come in random order, larger first, each into the fold with
-    the fewest vertices. Time and memory are quadratic in the vertices of a side.
+    clusters, of single linkage, are the finest with this guarantee. They come in random order,
+    larger first, each into the fold with the fewest vertices. Quadratic in the vertices of a side.
+    DataSAIL (Joeres, Blumenthal & Kalinina 2025, Nature Communications 16) splits so too.
 
     Parameters
     ----------
@@ -50,21 +42,13 @@ class SimilarityKFold(PairSplitter):
         Vertices at least this similar stay in one fold.
     side : {"rows", "cols", "both"}, default "rows"
         The side whose vertices are new; with "both", blocks as in `VertexDisjointKFold`.
-    n_splits : int >= 2, default 5
-        Number of parts of a side: "both" has its square for test sets.
-    n_repeats : int >= 1, default 1
-        Number of random splits of the clusters.
-    row_kernel, col_kernel : str or callable, default "precomputed"
-        As in :func:`kronbench.linalg.gram`: "precomputed" says that the features of the side are a
-        matrix of similarities, "tanimoto" that they are fingerprints.
-    row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels.
+    n_splits, n_repeats : int
+        As in `SettingKFold`; "both" has the square of ``n_splits`` for test sets.
+    row_kernel, col_kernel, row_gamma, col_gamma
+        As in :func:`kronbench.linalg.gram`: "precomputed", the default, says that the features of
+        the side are a matrix of similarities, "tanimoto" that they are fingerprints.
     random_state : int, RandomState or None
         With an int every call of ``split`` and ``leak`` uses the same folds.
-
-    References
-    ----------
-    Joeres, Blumenthal & Kalinina 2025 (DataSAIL, Nature Communications 16) split one side or both.
     """
 
     def __init__(
@@ -102,78 +86,73 @@ class SimilarityKFold(PairSplitter):
         sides = self._sides(X)
         largest = dict.fromkeys(sides, -np.inf)
         for folds in self._folds(sides):
-            for name, fold in folds.items():
+            for (name, (similarity, _, _)), fold in zip(sides.items(), folds, strict=True):
                 apart = fold[:, None] != fold
-                found = sides[name].similarity.max(where=apart, initial=-np.inf)
+                found = similarity.max(where=apart, initial=-np.inf)
                 largest[name] = max(largest[name], float(found))
         return {
-            f"{name}s": SimilarityLeak(
-                len(side.cluster), int(side.cluster.max()) + 1, largest[name]
-            )
-            for name, side in sides.items()
+            f"{name}s": SimilarityLeak(len(cluster), int(cluster.max()) + 1, largest[name])
+            for name, (_, cluster, _) in sides.items()
         }
 
     def _split(self, X, y):
         sides = self._sides(X)
         for folds in self._folds(sides):
-            by_pair = [folds[name][side.position] for name, side in sides.items()]
-            if len(by_pair) == 2:
-                yield from disjoint_blocks(by_pair[0], by_pair[1], (self.n_splits, self.n_splits))
-                continue
-            for part in range(self.n_splits):
-                yield np.flatnonzero(by_pair[0] != part), np.flatnonzero(by_pair[0] == part)
+            positions = [position for _, _, position in sides.values()]
+            of_pairs = [fold[position] for fold, position in zip(folds, positions, strict=True)]
+            yield from vertex_blocks(of_pairs, (self.n_splits,) * len(sides))
 
     def _sides(self, X):
+        """Of each side similarities (v, v) and clusters (v,) of the vertices that occur in pairs.
+
+        Last comes the vertex of each pair.
+        """
         if self.side not in _SIDES:
             raise InputError(f"side={self.side!r} is unknown: give 'rows', 'cols' or 'both'")
         if check_positive(self.threshold, "threshold") > 1:
             raise InputError(f"threshold={self.threshold}: similarities end at 1, give at most 1")
         check_count(self.n_splits, "n_splits", 2)
         check_count(self.n_repeats, "n_repeats", 1)
-        return {name: self._clustered(X, name) for name in _SIDES[self.side]}
-
-    def _clustered(self, X, name):
-        used, position = np.unique(getattr(X, f"{name}s"), return_inverse=True)
-        features, kernel = getattr(X, f"{name}_features"), getattr(self, f"{name}_kernel")
-        if kernel == "precomputed":
-            if features.shape[0] != features.shape[1]:
+        found = {}
+        for name in _SIDES[self.side]:
+            used, position = np.unique(getattr(X, f"{name}s"), return_inverse=True)
+            features, kernel = getattr(X, f"{name}_features"), getattr(self, f"{name}_kernel")
+            if kernel == "precomputed":
+                if features.shape[0] != features.shape[1]:
+                    raise InputError(
+                        f"{name}_features have shape {features.shape}, which is not a matrix of "
+                        f"similarities: give another {name}_kernel"
+                    )
+                features = features[:, used]
+            K = gram(features[used], kernel=kernel, gamma=getattr(self, f"{name}_gamma"))
+            K = np.asarray(K, dtype=float)
+            # over the roots of its diagonal; a vertex of length 0 is like none
+            lengths = np.sqrt(np.maximum(np.diagonal(K), 0))
+            scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+            similarity = K * scale[:, None] * scale
+            alike = sparse.csr_array(similarity >= self.threshold)
+            n_clusters, cluster = connected_components(alike, directed=False)
+            if n_clusters < self.n_splits:
                 raise InputError(
-                    f"{name}_features have shape {features.shape}, which is not a matrix of "
-                    f"similarities: give another {name}_kernel"
+                    f"at similarity {self.threshold} the {len(used)} {name} vertices form "
+                    f"{n_clusters} cluster{'s' * (n_clusters > 1)}, and n_splits is "
+                    f"{self.n_splits}: give a larger threshold or fewer folds"
                 )
-            features = features[:, used]
-        K = gram(features[used], kernel=kernel, gamma=getattr(self, f"{name}_gamma"))
-        similarity = _unit_diagonal(np.asarray(K, dtype=float))
-        alike = sparse.csr_array(similarity >= self.threshold)
-        n_clusters, cluster = connected_components(alike, directed=False)
-        if n_clusters < self.n_splits:
-            raise InputError(
-                f"at similarity {self.threshold} the {len(used)} {name} vertices form "
-                f"{n_clusters} cluster{'s' * (n_clusters > 1)}, and n_splits is {self.n_splits}: "
-                "give a larger threshold or fewer folds"
-            )
-        return _Side(similarity, cluster, position)
+            found[name] = similarity, cluster, position
+        return found
 
-    def _folds(self, sides) -> Iterator[dict[str, np.ndarray]]:
+    def _folds(self, sides) -> Iterator[list[np.ndarray]]:
         """Of each repeat the fold of each vertex of each side."""
         rng = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
-            yield {name: _divide(side.cluster, self.n_splits, rng) for name, side in sides.items()}
-
-
-def _unit_diagonal(K):
-    """A kernel over the roots of its diagonal; a vertex of length 0 is like none."""
-    lengths = np.sqrt(np.maximum(np.diagonal(K), 0))
-    scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return K * scale[:, None] * scale
-
-
-def _divide(cluster, n_splits, rng):
-    """Fold of each vertex: larger clusters first, each into the smallest fold."""
-    sizes = np.bincount(cluster)
-    order = rng.permutation(len(sizes))
-    fold, filled = np.empty(len(sizes), dtype=np.intp), np.zeros(n_splits, dtype=np.intp)
-    for k in order[np.argsort(-sizes[order], kind="stable")]:
-        fold[k] = filled.argmin()
-        filled[fold[k]] += sizes[k]
-    return fold[cluster]
+            folds = []
+            for _, cluster, _ in sides.values():
+                # larger clusters first, each into the smallest fold
+                sizes = np.bincount(cluster)
+                order = rng.permutation(len(sizes))
+                fold, filled = np.empty(len(sizes), np.intp), np.zeros(self.n_splits, np.intp)
+                for k in order[np.argsort(-sizes[order], kind="stable")]:
+                    fold[k] = filled.argmin()
+                    filled[fold[k]] += sizes[k]
+                folds.append(fold[cluster])
+            yield folds

@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
-SETTINGS = {
-    "A": "random pairs",
-    "B": "new rows",
-    "C": "new columns",
-    "D": "new rows and columns",
-}
+SETTINGS = {"A": "random pairs", "B": "new rows", "C": "new columns", "D": "new rows and columns"}
+Splits: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
 class PairSplitter(BaseCrossValidator):
     """What all splits of pairs have: ``get_n_splits``, and ``split`` with checked pairs."""
 
-    def get_n_splits(
-        self,
-        X: PairData | None = None,
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of test sets; no argument is read."""
         return self._n_tests
 
-    def split(
-        self, X: PairData, y: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (train, test) positions of pairs; ``groups`` is ignored.
-
-        InputError where a parameter is out of range, or there are too few pairs or vertices.
-        """
+    def split(self, X: PairData, y: Any = None, groups: Any = None) -> Splits:
+        """Yield (train, test) positions of pairs; ``groups`` is ignored."""
         if not isinstance(X, PairData):
             raise InputError(f"X is a {type(X).__name__}: split a PairData")
         yield from self._split(X, y)
+
+
+def vertex_blocks(folds: Sequence[np.ndarray], shape: tuple[int, ...]) -> Splits:
+    """(train, test) of each block of folds (n,) of one side or two: training shares none of it."""
+    counts = np.zeros(shape, dtype=np.intp)
+    np.add.at(counts, tuple(folds), 1)
+    train_counts = counts
+    for axis in range(len(shape)):
+        train_counts = train_counts.sum(axis=axis, keepdims=True) - train_counts
+    for name, sizes in (("test", counts), ("training", train_counts)):
+        if not sizes.all():
+            block = tuple(np.argwhere(sizes == 0)[0].tolist())
+            raise InputError(
+                f"block {block} of the {' x '.join(map(str, shape))} split has "
+                f"no {name} pairs: use fewer folds or another random_state"
+            )
+    for block in np.ndindex(shape):
+        inside = [fold == part for fold, part in zip(folds, block, strict=True)]
+        yield np.flatnonzero(~np.any(inside, axis=0)), np.flatnonzero(np.all(inside, axis=0))
 
 
 class VertexDisjointKFold(PairSplitter):
@@ -51,7 +56,8 @@ class VertexDisjointKFold(PairSplitter):
     Row vertices are divided at random into ``n_row_folds`` parts of nearly equal size, column
     vertices into ``n_col_folds``; each block of the product is the test set once, in row-major
     order, and the pairs that share neither a row nor a column vertex with the block train (four of
-    nine blocks for 3 x 3). Only vertices that occur in a pair are divided, so that splits nest.
+    nine blocks for 3 x 3: Airola & Pahikkala 2018, section 5.1). Only vertices that occur in a
+    pair are divided, so that splits nest.
 
     Parameters
     ----------
@@ -59,10 +65,6 @@ class VertexDisjointKFold(PairSplitter):
         Number of parts of the row and of the column vertices.
     random_state : int, RandomState or None
         With an int every call of ``split`` and ``blocks`` uses the same folds.
-
-    References
-    ----------
-    Airola & Pahikkala 2018, section 5.1 and figure 2.
     """
 
     def __init__(self, n_row_folds=3, n_col_folds=3, random_state=None):
@@ -83,27 +85,7 @@ class VertexDisjointKFold(PairSplitter):
         )
 
     def _split(self, X, y):
-        yield from disjoint_blocks(*self.blocks(X), (self.n_row_folds, self.n_col_folds))
-
-
-def disjoint_blocks(
-    row_fold: np.ndarray, col_fold: np.ndarray, shape: tuple[int, int]
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(train, test) of each block of folds of pairs (n,): what trains shares no fold with it."""
-    counts = np.zeros(shape, dtype=np.intp)
-    np.add.at(counts, (row_fold, col_fold), 1)
-    in_row, in_col = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
-    train_counts = counts.sum() - in_row - in_col + counts
-    for name, sizes in (("test", counts), ("training", train_counts)):
-        if not sizes.all():
-            a, b = np.argwhere(sizes == 0)[0]
-            raise InputError(
-                f"block ({a}, {b}) of the {shape[0]} x {shape[1]} split has "
-                f"no {name} pairs: use fewer folds or another random_state"
-            )
-    for a, b in np.ndindex(shape):
-        in_rows, in_cols = row_fold == a, col_fold == b
-        yield np.flatnonzero(~(in_rows | in_cols)), np.flatnonzero(in_rows & in_cols)
+        return vertex_blocks(self.blocks(X), (self.n_row_folds, self.n_col_folds))
 
 
 class VertexKFold(PairSplitter):
@@ -115,11 +97,8 @@ class VertexKFold(PairSplitter):
     Parameters
     ----------
     n_splits : int >= 2, default 5
-        Number of parts.
     side : {"rows", "cols"}, default "rows"
-        The side whose vertices are new.
-    random_state : int, RandomState or None
-        With an int every call of ``split`` gives the same folds.
+    random_state : as for :class:`VertexDisjointKFold`
     """
 
     def __init__(self, n_splits=5, side="rows", random_state=None):
@@ -136,12 +115,11 @@ class VertexKFold(PairSplitter):
             raise InputError(f"side={self.side!r} is unknown: give 'rows' or 'cols'")
         rng = check_random_state(self.random_state)
         fold = _divide(getattr(X, self.side), self.n_splits, self.side[:-1], rng, "n_splits")
-        for part in range(self.n_splits):
-            yield np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+        return vertex_blocks([fold], (self.n_splits,))
 
 
 class SettingKFold(PairSplitter):
-    """Repeated cross-validation in one of the four settings of pairs.
+    """Repeated cross-validation in one of the four settings of pairs (Stock et al. 2016).
 
     A pair to predict has a known row and a known column vertex (A), a new row (B), a new column
     (C), or both new (D). In each repeat every pair is tested once: on parts of the pairs (A, with
@@ -155,12 +133,7 @@ class SettingKFold(PairSplitter):
         Parts of the pairs, or of the vertices of a side: D has its square for test sets.
     n_repeats : int >= 1, default 1
         Number of random splits.
-    random_state : int, RandomState or None
-        With an int every call of ``split`` gives the same folds.
-
-    References
-    ----------
-    Stock et al. 2016, section 2.
+    random_state : as for :class:`VertexDisjointKFold`
     """
 
     def __init__(self, setting="A", n_splits=3, n_repeats=1, random_state=None):
@@ -182,34 +155,21 @@ class SettingKFold(PairSplitter):
         _check_setting(self.setting)
         check_count(self.n_repeats, "n_repeats", 1)
         check_count(self.n_splits, "n_splits", 2)
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_repeats):
-            yield from self._one_repeat(X, y, seed=int(rng.randint(2**31 - 1)))
-
-    def _one_repeat(self, X, y, seed):
-        n = self.n_splits
-        if self.setting == "D":
-            return VertexDisjointKFold(n, n, random_state=seed).split(X)
-        if self.setting != "A":
-            side = "rows" if self.setting == "B" else "cols"
-            return VertexKFold(n, side, random_state=seed).split(X)
-        if n > len(X):
+        n, rng = self.n_splits, check_random_state(self.random_state)
+        if self.setting == "A" and n > len(X):
             raise InputError(f"n_splits is {n} for {len(X)} pairs: give 2 or more, and fewer")
-        # by codes: scikit-learn takes two labels with decimals for real ones
-        _, code, counts = np.unique(
-            np.zeros(len(X)) if y is None else y, return_inverse=True, return_counts=True
-        )
-        kind = StratifiedKFold if len(counts) == 2 and counts.min() >= n else KFold
-        return kind(n, shuffle=True, random_state=seed).split(np.zeros(len(X)), code)
-
-
-def settings(
-    n_splits: int = 3, n_repeats: int = 1, random_state: int | None = None
-) -> dict[str, SettingKFold]:
-    """The splitters of all four settings, by their letters."""
-    return {
-        setting: SettingKFold(setting, n_splits, n_repeats, random_state) for setting in SETTINGS
-    }
+        y = np.zeros(len(X)) if y is None else y
+        for _ in range(self.n_repeats):
+            seed = int(rng.randint(2**31 - 1))
+            if self.setting == "D":
+                yield from VertexDisjointKFold(n, n, seed).split(X)
+            elif self.setting != "A":
+                yield from VertexKFold(n, "rows" if self.setting == "B" else "cols", seed).split(X)
+            else:
+                # by codes: scikit-learn takes two labels with decimals for real ones
+                _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
+                kind = StratifiedKFold if len(counts) == 2 and counts.min() >= n else KFold
+                yield from kind(n, shuffle=True, random_state=seed).split(code, code)
 
 
 def shuffle_split(
@@ -219,20 +179,16 @@ def shuffle_split(
 
     The pairs (setting A), the row vertices (B), the column vertices (C), or both (D) that occur
     are divided by ``ShuffleSplit(1, test_size=test_size, random_state=random_state)``, both sides
-    of D by the same seed. In D pairs with one new vertex are in neither part.
-
-    References
-    ----------
-    Viljanen, Airola & Pahikkala 2022: their settings 1 to 4 are A, C, B and D with drugs as rows.
+    of D by the same seed. In D pairs with one new vertex are in neither part. Settings 1 to 4 of
+    Viljanen, Airola & Pahikkala 2022 are A, C, B and D with drugs as rows.
     """
     _check_setting(setting)
-
-    def drawn(items):
-        cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
-        return items[next(cut.split(items))[1]]
-
+    cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
     sides = {"A": [np.arange(len(X))], "B": [X.rows], "C": [X.cols], "D": [X.rows, X.cols]}
-    new = [np.isin(side, drawn(np.unique(side))) for side in sides[setting]]
+    new = []
+    for side in sides[setting]:
+        items = np.unique(side)
+        new.append(np.isin(side, items[next(cut.split(items))[1]]))
     return np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
 
 

@@ -13,8 +13,7 @@ from kronbench.models._pair_labels import check_pairs, encode_two_classes
 from kronbench.models._parameters import OfPairs
 from kronbench.models._vertex_kernel import check_width
 from kronbench.pairs import PairData
-from kronbench.pairs._small_pairs import small_pairs
-from kronbench.pairs.data import used_vertices
+from kronbench.pairs.data import small_pairs, used_vertices
 
 
 class PairClassifier(ClassifierMixin, OfPairs):

@@ -29,8 +29,7 @@ from kronbench.models._parameters import (
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
-from kronbench.pairs._small_pairs import small_pairs
-from kronbench.pairs.data import same_features, used_vertices
+from kronbench.pairs.data import same_features, small_pairs, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 
@@ -126,7 +125,7 @@ class ProductKernelModel(TwoKernels):
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)
-        of_one_set = bool(OF_ONE_SET.intersection(weights))
+        of_one_set = not set(OF_ONE_SET).isdisjoint(weights)
         if of_one_set:
             self._check_one_set(X_fit, X)
         same = [

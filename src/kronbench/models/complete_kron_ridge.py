@@ -17,11 +17,10 @@ from kronbench.models._label_matrix_model import (
 )
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
 from kronbench.models._vertex_kernel import VertexKernel
-from kronbench.pairs._small_pairs import small_pairs
-from kronbench.pairs.leave_folds_out import kron_leave_folds_out
+from kronbench.pairs.data import small_pairs
+from kronbench.pairs.leave_folds_out import kron_leave_folds_out, kron_symmetric_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
 from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
-from kronbench.pairs.symmetric_leave_one_out import kron_symmetric_pairs
 
 
 @estimator

@@ -20,11 +20,10 @@ from kronbench.pairs import (
     Iterate,
     MarginPreconditioner,
     PairData,
-    get_loss,
     newton_dual,
     newton_primal,
 )
-from kronbench.pairs.losses import Weighted
+from kronbench.pairs.losses import weighted
 
 
 @estimator
@@ -93,7 +92,7 @@ class KronNewton(EitherTask, ProductKernelModel):
         a classifier's last primal coefficient is the intercept.
         """
         self._check_parameters()
-        loss, intercept = get_loss(self.loss), 0.0
+        loss, intercept = LOSSES[self.loss], 0.0
         X, y, weight = with_weight(X, y, sample_weight)
         if loss.margin:
             classes, y = encode_two_classes(X, y)
@@ -117,7 +116,7 @@ class KronNewton(EitherTask, ProductKernelModel):
         if weight is not None:
             if self.loss == "rankrls":
                 raise InputError("loss='rankrls' is not a sum over pairs: leave out sample_weight")
-            loss = Weighted(loss, weight.astype(operator.dtype))
+            loss = weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)
         # Between products the threads of the BLAS would go on spinning beside those of numba

@@ -30,10 +30,9 @@ from kronbench.models._parameters import (
 )
 from kronbench.models._vertex_ridge import VertexRidge
 from kronbench.pairs.data import Features
-from kronbench.pairs.leave_folds_out import two_step_leave_folds_out
+from kronbench.pairs.leave_folds_out import two_step_leave_folds_out, two_step_symmetric
 from kronbench.pairs.leave_one_out import two_step_leave_one_out
 from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
-from kronbench.pairs.symmetric_leave_one_out import two_step_symmetric
 
 
 @estimator
@@ -81,7 +80,7 @@ class TwoStepRidge(LabelMatrixModel, TwoKernels):
         given = {"row": (row_features, row_vertices), "col": (col_features, col_vertices)}
         sides = []
         for name, (features, vertices) in given.items():
-            filter = as_filter(getattr(self, f"{name}_filter"), f"{name}_filter")
+            filter = as_filter(getattr(self, f"{name}_filter"))
             reg = getattr(self, f"reg_{name}s")
             reg = check_positive(reg, f"reg_{name}s", or_zero=filter is tikhonov)
             kernel, gamma = getattr(self, f"{name}_kernel"), getattr(self, f"{name}_gamma")

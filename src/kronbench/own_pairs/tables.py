@@ -14,7 +14,7 @@ from kronbench.datasets.pair_tables import read_tables
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean, read_table
 from kronbench.pairs import PairData
-from kronbench.pairs.frames import VertexTable, pair_ids, read_vertices
+from kronbench.pairs.frames import VertexTable, read_ids, read_vertices
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def read_new_pairs(
     found = []
     options = zip(sides, (rows, cols), ("--rows", "--cols"), names, strict=True)
     for side, path, option, name in options:
-        ids = pair_ids(frame, name, str(pairs))
+        ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
         new, features = np.full(len(ids), -1), None
         if path is not None:

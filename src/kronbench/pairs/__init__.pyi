@@ -1,9 +1,5 @@
 from .data import PairData as PairData
-from .losses import (
-    LOSSES as LOSSES,
-    Loss as Loss,
-    get_loss as get_loss,
-)
+from .losses import LOSSES as LOSSES, Loss as Loss
 from .margin_preconditioner import MarginPreconditioner as MarginPreconditioner
 from .newton import (
     Iterate as Iterate,
@@ -11,8 +7,5 @@ from .newton import (
     newton_dual as newton_dual,
     newton_primal as newton_primal,
 )
-from .pairwise import (
-    PAIRWISE as PAIRWISE,
-    PairwiseOperator as PairwiseOperator,
-)
+from .pairwise import PAIRWISE as PAIRWISE, PairwiseOperator as PairwiseOperator
 from .vec_trick import SampledKroneckerOperator as SampledKroneckerOperator

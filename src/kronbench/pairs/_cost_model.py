@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
+# Operations of a product of two matrices in the time of one over pairs, and of one of incomplete
+# Cholesky, counted as n k^2. Processors were found to make, in one thread, 42 (Zen 3) and 87
+# (Zen 5) times 10^9 operations a second of the BLAS in double precision, 15 and 28 over the pairs,
+# 4 and 8 of a factorization. Of 85 problems the way chosen so took at most 1.3 times as long as
+# the fastest in 83.
+PAIR_OPERATION = 3
+_FACTORIZATION = 11
 
 # Coefficients for an output, or outputs for a coefficient, from which the order of the many counts
 _MOST_PAIRS = 8
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(NamedTuple):
     """a x b row matrix, c x d column matrix, f outputs of e coefficients; used vertices only."""
 
     a: int
@@ -34,54 +41,28 @@ class Sizes:
         total, _, first = min(branches)
         return 2 * total, first
 
+    def dense(self) -> int:
+        """Operations of the cheaper order of A V B' with A (a, b) and B (c, d)."""
+        return 2 * min(self.a * self.d * (self.b + self.c), self.b * self.c * (self.a + self.d))
+
+    def lowrank(self, side: int, rank: int, middle: int | None = None, weight: int = 1) -> int:
+        """With factors of the matrix of one side, and of the other where it has a rank too.
+
+        An operation over pairs counts for ``weight``.
+        """
+        rows, columns = (self.c, self.d) if side == 0 else (self.a, self.b)
+        between = rows * columns if middle is None else middle * (rows + columns)
+        return weight * 2 * rank * (self.e + self.f) + 2 * rank * between
+
 
 def near(u: float, v: float) -> bool:
     """Whether the operations of two branches differ by less than it costs to permute pairs."""
     return max(u, v) <= 1.1 * min(u, v)
 
 
-def dense_flops(a: int, b: int, c: int, d: int) -> int:
-    """Operations of the cheaper order of A V B' with A (a, b) and B (c, d)."""
-    return 2 * min(a * d * (b + c), b * c * (a + d))
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Costs of products, in operations of a product of two matrices.
-
-    ``pair_operation`` is that of an operation over pairs, ``factorization`` that of one of
-    incomplete Cholesky, counted as n k^2.
-    """
-
-    pair_operation: int
-    factorization: int
-
-    def sparse(self, sizes: Sizes) -> int:
-        return self.pair_operation * sizes.sparse()[0]
-
-    def dense(self, sizes: Sizes) -> int:
-        return dense_flops(sizes.a, sizes.b, sizes.c, sizes.d)
-
-    def lowrank(self, sizes: Sizes, side: int, rank: int, middle_rank: int | None = None) -> int:
-        """With factors of the matrix of one side, and of the other where it has a rank too."""
-        rows, columns = (sizes.c, sizes.d) if side == 0 else (sizes.a, sizes.b)
-        over_pairs = self.pair_operation * 2 * rank * (sizes.e + sizes.f)
-        if middle_rank is None:
-            return over_pairs + 2 * rank * rows * columns
-        return over_pairs + 2 * rank * middle_rank * (rows + columns)
-
-    def factors(self, shape: tuple[int, int], rank: int) -> int:
-        """To find factors of a matrix and to check them."""
-        a, b = shape
-        if a == b:
-            return self.factorization * a * rank**2 + 2 * a * b * rank
-        return 6 * a * b * rank
-
-
-# All equally dear: what the papers count.
-OPERATIONS = Costs(pair_operation=1, factorization=0)
-
-# What processors were found to take, one thread: 42 (Zen 3) and 87 (Zen 5) times 10^9 operations a
-# second of the BLAS in double precision, 15 and 28 over the pairs, 4 and 8 of a factorization. Of
-# 85 problems the way chosen so took at most 1.3 times as long as the fastest in 83.
-TYPICAL = Costs(pair_operation=3, factorization=11)
+def factorization(shape: tuple[int, int], rank: int) -> int:
+    """To find factors of a matrix and to check them."""
+    a, b = shape
+    if a == b:
+        return _FACTORIZATION * a * rank**2 + 2 * a * b * rank
+    return 6 * a * b * rank

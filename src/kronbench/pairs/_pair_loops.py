@@ -1,4 +1,4 @@
-"""Loops over pairs: their order, their coefficients, and sums over pairs of pairs."""
+"""Loops over pairs: their coefficients, and sums over pairs of pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit, prange
-from scipy import sparse
 
 from kronbench.linalg.panel_loops import even_tasks
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, in_threads
@@ -107,23 +106,3 @@ def gather_pairs(order, minor, bounds, table, out, begin, end):
     for i in range(begin, end):
         for h in range(bounds[i], bounds[i + 1]):
             out[order[h]] = table[i, minor[h]]
-
-
-def sort_pairs(
-    major: np.ndarray, minor: np.ndarray, n_major: int, n_minor: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Stable order of the pairs by major, then minor vertex, and the bounds of each major vertex.
-
-    Two passes of counting sort: O(n + n_major + n_minor).
-    """
-    by_minor, _ = _counting_sort(minor, n_minor)
-    order, bounds = _counting_sort(major[by_minor], n_major)
-    return by_minor[order], bounds
-
-
-def _counting_sort(keys, n_keys):
-    """SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns."""
-    n = len(keys)
-    entries = np.empty(n, np.int8), keys, np.arange(n + 1, dtype=np.int32)
-    by_key = sparse.csr_array(entries, shape=(n, n_keys)).tocsc()
-    return by_key.indices, by_key.indptr.astype(np.int64)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from kronbench.linalg.gemm import multiply
@@ -17,7 +20,6 @@ from kronbench.linalg.panel_loops import (
     padded_columns,
 )
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, in_threads
-from kronbench.pairs._cost_model import dense_flops
 from kronbench.pairs._pair_loops import (
     gather_pairs,
     in_parts,
@@ -62,7 +64,18 @@ class PairRoute:
 
     def _spread_over_rows(self, x):
         pairs = self._in
-        values, indices, starts = self._nonzero(x)
+        # Coefficients other than zero in sorted order, minor vertices, where blocks begin
+        n_used = np.count_nonzero(x)
+        if pairs.in_order and n_used > _FULL * x.size:
+            values, indices, starts = x, pairs.minor, pairs.starts
+        elif n_used == x.size < PASS_WORTH_A_THREAD:
+            values, indices, starts = x[pairs.order], pairs.minor, pairs.starts
+        else:
+            values = np.empty_like(x, order="C")
+            indices = np.empty(len(x), np.int32)
+            starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
+            given = pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows
+            in_parts(select, pairs.bounds, *given, indices, values, starts)
         counts = starts[:, -1] - starts[:, 0]
         majors = pairs.majors
         if not counts.all():
@@ -73,27 +86,12 @@ class PairRoute:
         tasks = even_tasks(np.concatenate([[0], np.cumsum(counts)]))
         narrow = narrow_width(x.dtype)
         room = aligned_zeros((len(tasks) - 1, pairs.n_minor * 4 * narrow), x.dtype)
-        given = *self._spread, self._columns, starts, indices, values, rows
-
-        def task(k):
-            accumulate(*given, tasks[k], tasks[k + 1], room[k], narrow, PLAIN)
-
-        in_threads(task, len(tasks) - 1)
+        spread = *self._spread, self._columns, starts, indices, values, rows
+        in_threads(
+            lambda k: accumulate(*spread, tasks[k], tasks[k + 1], room[k], narrow, PLAIN),
+            len(tasks) - 1,
+        )
         return rows, majors
-
-    def _nonzero(self, x):
-        """Coefficients other than zero in sorted order, minor vertices, where blocks begin."""
-        pairs, n_used = self._in, np.count_nonzero(x)
-        if pairs.in_order and n_used > _FULL * x.size:
-            return x, pairs.minor, pairs.starts
-        if n_used == x.size < PASS_WORTH_A_THREAD:
-            return x[pairs.order], pairs.minor, pairs.starts
-        values = np.empty_like(x, order="C")
-        indices = np.empty(len(x), np.int32)
-        starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
-        given = pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows
-        in_parts(select, pairs.bounds, *given, indices, values, starts)
-        return values, indices, starts
 
     def _collected(self, inner, columns):
         out, dtype = self._out, inner.dtype
@@ -115,30 +113,29 @@ class PairRoute:
         return result
 
 
-class Middle:
+def middle_product(matrix: Any, majors: np.ndarray) -> Callable:
     """Product with the matrix between the pairs of coefficients and those of outputs.
 
-    ``matrix`` (a, b), or its factors P (a, r), Q (b, r); ``majors`` are the rows to use.
+    ``matrix`` (a, b), or its factors P (a, r), Q (b, r); ``majors`` are the rows to use. It makes
+    of (d, w, k) rows, of the columns ``given``, (k, w, *) products with the matrix, transposed.
     """
+    whole, factor = matrix if isinstance(matrix, tuple) else (matrix, None)
+    whole = whole if len(majors) == len(whole) else whole[majors]
 
-    def __init__(self, matrix, majors):
-        left, self._right = matrix if isinstance(matrix, tuple) else (matrix, None)
-        self._left = left if len(majors) == len(left) else left[majors]
-
-    def __call__(self, rows: np.ndarray, majors: np.ndarray) -> np.ndarray:
-        """(d, w, k) rows of these columns -> (k, w, *): products with the matrix, transposed."""
+    def product(rows, given):
         _, n_vectors, k = rows.shape
-        n_out = len(self._left)
-        left, right = self._left, self._right
-        if right is not None and len(majors) < len(right):
-            right = right[majors]
-        elif right is None and len(majors) < left.shape[1]:
-            left = left[:, majors]
-        inner = aligned_zeros((k, n_vectors, padded_columns(n_out, rows.dtype)), rows.dtype)
+        left, right = whole, factor
+        if right is not None and len(given) < len(right):
+            right = right[given]
+        elif right is None and len(given) < left.shape[1]:
+            left = left[:, given]
+        inner = aligned_zeros((k, n_vectors, padded_columns(len(left), rows.dtype)), rows.dtype)
         for v in range(n_vectors):
             between = rows[:, v].T if right is None else multiply(rows[:, v].T, right)
-            multiply(between, left.T, out=inner[:, v, :n_out])
+            multiply(between, left.T, out=inner[:, v, : len(left)])
         return inner
+
+    return product
 
 
 class DoubleSum:
@@ -177,29 +174,26 @@ class DenseRoute:
             row_matrix = row_matrix[:, in_pairs.majors]
         self._row_matrix, self._col_matrix = row_matrix, col_matrix
         (a, b), (c, d) = row_matrix.shape, col_matrix.shape
-        self._rows_first = dense_flops(a, b, c, d) == 2 * a * d * (b + c)
+        self._rows_first = a * d * (b + c) <= b * c * (a + d)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        result = np.empty((len(self._out.order), x.shape[1]), x.dtype)
-        for v in range(x.shape[1]):
-            result[:, v] = self._product(np.ascontiguousarray(x[:, v]))
-        return result
-
-    def _product(self, x):
+        """(e, w) coefficients -> (f, w) outputs."""
         A, B = self._row_matrix, self._col_matrix
         source, target = self._in, self._out
-        V = np.zeros((len(source.majors), B.shape[1]), x.dtype)
-        in_parts(scatter_pairs, source.bounds, source.order, source.minor, source.bounds, x, V)
-        if not self._rows_first:
-            V = multiply(V, B.T)
-        result = np.empty(len(target.order), x.dtype)
-        for first in range(0, len(A), _DENSE_ROWS):
-            U = multiply(A[first : first + _DENSE_ROWS], V)
-            if self._rows_first:
-                U = multiply(U, B.T)
-            bounds = target.bounds[first : first + len(U) + 1]
-            in_parts(gather_pairs, bounds, target.order, target.minor, bounds, U, result)
-        return result
+        result = np.empty((x.shape[1], len(target.order)), x.dtype)
+        for column, found in zip(x.T, result, strict=True):
+            V = np.zeros((len(source.majors), B.shape[1]), x.dtype)
+            given = source.order, source.minor, source.bounds, np.ascontiguousarray(column)
+            in_parts(scatter_pairs, source.bounds, *given, V)
+            if not self._rows_first:
+                V = multiply(V, B.T)
+            for first in range(0, len(A), _DENSE_ROWS):
+                U = multiply(A[first : first + _DENSE_ROWS], V)
+                if self._rows_first:
+                    U = multiply(U, B.T)
+                bounds = target.bounds[first : first + len(U) + 1]
+                in_parts(gather_pairs, bounds, target.order, target.minor, bounds, U, found)
+        return np.ascontiguousarray(result.T)
 
 
 def _by_rows(matrix) -> tuple[np.ndarray, bool]:

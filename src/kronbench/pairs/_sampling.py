@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from kronbench.linalg.panel_loops import block_starts
-from kronbench.pairs._pair_loops import sort_pairs
 
 # A panel is passed in blocks of rows. They should be few, so that a block stays in L1 or at least
 # in L2, but hold enough pairs of each major vertex that loading its sums is no burden.
@@ -92,7 +92,10 @@ class Sampling:
         """Sorted by row vertex (side 0) or by column vertex (side 1)."""
         if side not in self._sorted:
             major, minor = self.index[side], self.index[1 - side]
-            order, bounds = sort_pairs(major, minor, self.shape[side], self.shape[1 - side])
+            # Stable by minor, then by major vertex: O(n + vertices)
+            by_minor, _ = _counting_sort(minor, self.shape[1 - side])
+            order, bounds = _counting_sort(major[by_minor], self.shape[side])
+            order = by_minor[order]
             majors = np.flatnonzero(np.diff(bounds))
             bounds = np.concatenate([bounds[:1], bounds[1:][majors]])
             in_order = bool((order[1:] > order[:-1]).all())
@@ -107,3 +110,11 @@ class Sampling:
         if self.distinct[1] is None:
             part.distinct = part, None
         return part
+
+
+def _counting_sort(keys, n_keys):
+    """SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns."""
+    n = len(keys)
+    entries = np.empty(n, np.int8), keys, np.arange(n + 1, dtype=np.int32)
+    by_key = sparse.csr_array(entries, shape=(n, n_keys)).tocsc()
+    return by_key.indices, by_key.indptr.astype(np.int64)

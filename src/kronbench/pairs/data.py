@@ -32,6 +32,8 @@ class PairData:
 
     Attributes
     ----------
+    n_rows, n_cols : int
+        Numbers of row vertices, m, and of column vertices, q.
     row_ids, col_ids : tuple of str, or None
         Names of the vertices, where the pairs came from data frames.
 
@@ -48,19 +50,20 @@ class PairData:
         self.col_ids: tuple[str, ...] | None = None
         self.row_features = as_features(row_features, "row_features")
         self.col_features = as_features(col_features, "col_features")
-        self.rows = _kept_index(rows, self.row_features.shape[0], "rows")
-        self.cols = _kept_index(cols, self.col_features.shape[0], "cols")
-        check_as_many(self.rows, self.cols, ("rows", "cols"))
+        self.n_rows, self.n_cols = self.row_features.shape[0], self.col_features.shape[0]
+        # int32 is half the memory of very many pairs; sums of smaller types overflow
+        self.rows, self.cols = (
+            index if index.dtype == np.int32 else index.astype(np.intp, copy=False)
+            for index in as_positions(rows, cols, (self.n_rows, self.n_cols), ("rows", "cols"))
+        )
 
     @classmethod
     def complete(cls, row_features: Features, col_features: Features) -> PairData:
         """All m*q pairs, row-major: ``y.reshape(data.n_rows, data.n_cols)`` is their matrix."""
-        row_features = as_features(row_features, "row_features")
-        col_features = as_features(col_features, "col_features")
-        m, q = row_features.shape[0], col_features.shape[0]
-        rows = np.repeat(np.arange(m), q)
-        cols = np.tile(np.arange(q), m)
-        return cls(row_features, col_features, rows, cols)
+        data = cls(row_features, col_features, [], [])
+        data.rows = np.repeat(np.arange(data.n_rows), data.n_cols)
+        data.cols = np.tile(np.arange(data.n_cols), data.n_rows)
+        return data
 
     @classmethod
     def from_frames(
@@ -100,16 +103,6 @@ class PairData:
         data = cls(row_table.features, col_table.features, *positions)
         data.row_ids, data.col_ids = row_table.ids, col_table.ids
         return data if label is None else (data, y)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of row vertices, m."""
-        return self.row_features.shape[0]
-
-    @property
-    def n_cols(self) -> int:
-        """Number of column vertices, q."""
-        return self.col_features.shape[0]
 
     @property
     def shape(self) -> tuple[int]:
@@ -201,34 +194,33 @@ def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
     return features
 
 
-def as_index(index: ArrayLike, size: int, name: str) -> np.ndarray:
-    """Positions (n,) of vertices, checked, in the integer type that they have."""
-    index = np.asarray(index)
-    if index.ndim != 1:
-        raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
-    if index.size == 0:
-        return index.astype(np.intp)
-    if index.dtype.kind not in "iu":
-        raise InputError(f"{name} has dtype {index.dtype}: give integers")
-    low, high = int(index.min()), int(index.max())
-    if low < 0 or high >= size:
+def as_positions(
+    rows: ArrayLike, cols: ArrayLike, shape: tuple[int, int], names: tuple[str, str]
+) -> list[np.ndarray]:
+    """Positions (n,) of row and of column vertices, checked, in the integer types they have."""
+    checked = []
+    for given, size, name in zip((rows, cols), shape, names, strict=True):
+        index = np.asarray(given)
+        if index.ndim != 1:
+            raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
+        if index.size == 0:
+            index = index.astype(np.intp)
+        elif index.dtype.kind not in "iu":
+            raise InputError(f"{name} has dtype {index.dtype}: give integers")
+        elif (low := int(index.min())) < 0 or int(index.max()) >= size:
+            wrong = low if low < 0 else int(index.max())
+            raise InputError(f"{name} holds the index {wrong}, out of range for {size} vertices")
+        checked.append(index)
+    if len(checked[0]) != len(checked[1]):
         raise InputError(
-            f"{name} holds the index {low if low < 0 else high}, out of range for {size} vertices"
+            f"{names[0]} has {len(checked[0])} entries and {names[1]} has {len(checked[1])}: give "
+            "one of each for every pair"
         )
-    return index
+    return checked
 
 
-def check_as_many(rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]) -> None:
-    """InputError unless there are as many row as column vertices."""
-    if len(rows) != len(cols):
-        raise InputError(
-            f"{names[0]} has {len(rows)} entries and {names[1]} has {len(cols)}: give one of each "
-            "for every pair"
-        )
-
-
-def _kept_index(index, size, name):
-    index = as_index(index, size, name)
-    if index.dtype == np.int32:  # half the memory of very many pairs
-        return index
-    return index.astype(np.intp, copy=False)  # sums of smaller types overflow
+def small_pairs() -> tuple[PairData, np.ndarray]:
+    """All 144 pairs of 12 vertices with three features, and labels -1 and 1: to warm up with."""
+    rng = np.random.default_rng(0)
+    features = rng.random((12, 3))
+    return PairData.complete(features, features), np.where(rng.random(144) < 0.5, -1.0, 1.0)

@@ -11,12 +11,14 @@ from scipy import sparse
 
 from kronbench.errors import InputError
 from kronbench.io import FINGERPRINTS, check_columns, did_you_mean
-from kronbench.pairs.fingerprints import read_fingerprints
 
 # Largest difference of two entries of a similarity that should be the same, relative to the
 # largest entry: what a file of seven digits leaves.
 _SYMMETRIC = 1e-6
 _SHOWN = 60  # characters of a cell in a message
+# Bits of a fingerprint. A longer one is not folded, and a column for each of its bits is more than
+# a table should have.
+_MOST_BITS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -37,24 +39,24 @@ class VertexTable:
 
 def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     """The vertices of a frame, ids in its index or its first column."""
-    _check_frame(frame, name)
-    name = frame.attrs.get("file", name)
+    frame, name = _checked(frame, name)
     if not frame.shape[0]:
         raise InputError(f"{name} has no rows: give one for each vertex")
-    frame = frame.rename(columns=str)
     index = frame.index
     default = isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)
     if default and index.name is None:
-        ids, frame = _ids(frame.iloc[:, 0], name), frame.iloc[:, 1:]
+        ids, frame = read_ids(frame.iloc[:, 0], name), frame.iloc[:, 1:]
     else:
-        ids = _ids(index, name)
+        ids = read_ids(index, name)
     if not frame.shape[1]:
         raise InputError(f"{name} has only ids: give at least one column of numbers")
     if not ids.is_unique:
         twice = ids[ids.duplicated()][0]
         raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
     if written := [column for column in frame.columns if column in FINGERPRINTS]:
-        return _fingerprints(frame, written[0], ids, name)
+        bits = _fingerprints(frame, written[0], ids, name)
+        columns = tuple(map(str, range(bits.shape[1])))
+        return VertexTable(name, tuple(ids), columns, bits, False, written[0])
     columns = pd.Index(frame.columns)
     _check_unique(columns, name)
     similarity = bool(columns.isin(ids).mean() > 0.5)
@@ -69,7 +71,14 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     features = _numbers(frame, ids, name)
     similarity = similarity and len(columns) == len(ids)
     if similarity:
-        _check_symmetric(features, ids, name)
+        apart = np.abs(features - features.T)
+        i, j = np.unravel_index(np.argmax(apart), apart.shape)
+        if apart[i, j] > _SYMMETRIC * np.abs(features).max():
+            raise InputError(
+                f"{name} says {features[i, j]:g} for '{ids[i]}' and '{ids[j]}', and "
+                f"{features[j, i]:g} the other way round: make the similarities symmetric, or "
+                "rename the columns to use them as features"
+            )
     return VertexTable(name, tuple(ids), tuple(columns), features, similarity)
 
 
@@ -83,15 +92,13 @@ def read_pairs(
 
     ``names`` are the columns of ``frame`` with the ids, ``label`` that of the labels.
     """
-    _check_frame(frame, "pairs")
-    name = frame.attrs.get("file", "pairs")
-    frame = frame.rename(columns=str)
+    frame, name = _checked(frame, "pairs")
     wanted = [*names, *([] if label is None else [label])]
     check_columns(name, list(frame.columns), wanted)
     _check_unique(frame[list(dict.fromkeys(wanted))].columns, name)
     if not len(frame):
         raise InputError(f"{name} has no pairs: give at least one")
-    ids = [pair_ids(frame, column, name) for column in names]
+    ids = [read_ids(frame[column], name, "pair") for column in names]
     positions = []
     for table, column, found in zip(tables, names, ids, strict=True):
         known = pd.Index(table.ids)
@@ -110,25 +117,8 @@ def read_pairs(
     return positions, y
 
 
-def pair_ids(frame: pd.DataFrame, column: str, name: str) -> pd.Index:
-    """The ids of one column of pairs as text, (n,)."""
-    return _ids(frame[column], name, "pair")
-
-
-def _fingerprints(frame, column, ids, name):
-    if frame.shape[1] > 1:
-        other = next(entry for entry in frame.columns if entry != column)
-        raise InputError(
-            f"{name} has fingerprints in '{column}' and another column '{other}': give ids and "
-            "fingerprints alone"
-        )
-    features = read_fingerprints(column, frame[column].tolist(), ids, name)
-    bits = tuple(map(str, range(features.shape[1])))
-    return VertexTable(name, tuple(ids), bits, features, False, column)
-
-
-def _ids(values, name, entry="row"):
-    """Ids as an Index of text; whole numbers become their digits."""
+def read_ids(values: pd.Series | pd.Index, name: str, entry: str = "row") -> pd.Index:
+    """Ids as text (n,); whole numbers become their digits. ``entry`` is what each is the id of."""
     if pd.api.types.is_integer_dtype(values.dtype):
         return pd.Index(values.astype(str))
     found = pd.Index(values.astype(object))
@@ -144,9 +134,11 @@ def _ids(values, name, entry="row"):
     return found.map(str)
 
 
-def _check_frame(frame, name):
+def _checked(frame, name):
+    """A frame whose columns are named by text, and its file, or what it is called."""
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"{name} is of type {type(frame).__name__}: give a pandas DataFrame")
+    return frame.rename(columns=str), frame.attrs.get("file", name)
 
 
 def _check_unique(columns, name):
@@ -154,6 +146,56 @@ def _check_unique(columns, name):
         raise InputError(
             f"{name} has two columns '{columns[columns.duplicated()][0]}': give each its own name"
         )
+
+
+def _fingerprints(frame, kind, ids, name):
+    """The bits (v, d) of v fingerprints of d bits: 1.0 where one is set, stored alone.
+
+    "fp_hex" has hexadecimal digits as in the FPS format of chemfp: bytes in the order of the bits,
+    the lowest bit of a byte first. "fp_bits" has zeros and ones.
+    """
+    if frame.shape[1] > 1:
+        other = next(entry for entry in frame.columns if entry != kind)
+        raise InputError(
+            f"{name} has fingerprints in '{kind}' and another column '{other}': give ids and "
+            "fingerprints alone"
+        )
+    columns, length, bits_of_a_digit = [], 0, 4 if kind == "fp_hex" else 1
+    for cell, entry in zip(frame[kind], ids, strict=True):
+        text = "" if pd.isna(cell) else str(cell).strip()
+        if not text:
+            raise InputError(f"{name} has no fingerprint for '{entry}' in '{kind}': give one")
+        length = length or len(text)
+        if len(text) != length:
+            raise InputError(
+                f"{name}: the fingerprint of '{entry}' has {len(text)} characters, and that "
+                f"of '{ids[0]}' {length}: give all the same length"
+            )
+        try:
+            if not isinstance(cell, str):  # of a number zeros at the left are lost
+                raise ValueError(cell)
+            if kind == "fp_hex":
+                packed = np.frombuffer(bytes.fromhex(text), np.uint8)
+                bits = np.unpackbits(packed, bitorder="little")
+            else:
+                bits = np.frombuffer(text.encode("ascii"), np.uint8) - ord("0")
+            if (
+                len(bits) < bits_of_a_digit * length or bits.max() > 1
+            ):  # blanks, which fromhex skips
+                raise ValueError(text)
+        except ValueError:
+            raise InputError(
+                f"{name}: the fingerprint of '{entry}' in '{kind}' is not of "
+                f"{FINGERPRINTS[kind]}: '{text if len(text) <= 20 else text[:20] + '...'}'"
+            ) from None
+        columns.append(np.flatnonzero(bits))
+    width = bits_of_a_digit * length
+    if width > _MOST_BITS:
+        raise InputError(
+            f"{name} has fingerprints of {width} bits: fold them to at most {_MOST_BITS}"
+        )
+    indices, ends = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
+    return sparse.csr_array((np.ones(len(indices)), indices, ends), (len(columns), width))
 
 
 def _numbers(frame, ids, name):
@@ -189,17 +231,6 @@ def _what(value):
     return f"'{text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'}'"
 
 
-def _check_symmetric(matrix, ids, name):
-    apart = np.abs(matrix - matrix.T)
-    i, j = np.unravel_index(np.argmax(apart), apart.shape)
-    if apart[i, j] > _SYMMETRIC * np.abs(matrix).max():
-        raise InputError(
-            f"{name} says {matrix[i, j]:g} for '{ids[i]}' and '{ids[j]}', and {matrix[j, i]:g} "
-            "the other way round: make the similarities symmetric, or rename the columns to "
-            "use them as features"
-        )
-
-
 def _labels(values, ids, name, label):
     if pd.api.types.is_bool_dtype(values.dtype) and not values.hasnans:
         return values.to_numpy(bool)
@@ -221,15 +252,15 @@ def _labels(values, ids, name, label):
 
 def _check_once(positions, n_cols, y, ids, name):
     """InputError where a pair is there twice; one with two labels is told first."""
-    cells = pd.Series(positions[0] * n_cols + positions[1])
-    if cells.is_unique:
+    cells = positions[0] * n_cols + positions[1]
+    _, first, place = np.unique(cells, return_index=True, return_inverse=True)
+    before = first[place]
+    again = np.flatnonzero(before < np.arange(len(cells)))
+    if not again.size:
         return
-    again = np.flatnonzero(cells.duplicated())
-    first = cells.drop_duplicates()
-    before = pd.Series(first.index, index=first.to_numpy())[cells.iloc[again]].to_numpy()
-    differ = np.flatnonzero(y[again] != y[before])
-    at = differ[0] if differ.size else 0
-    i, j = before[at], again[at]
+    differ = again[y[again] != y[before[again]]]
+    j = differ[0] if differ.size else again[0]
+    i = before[j]
     pair = f"{name} has the pair ({ids[0][j]}, {ids[1][j]}) twice, as pairs {i + 1} and {j + 1}"
     if differ.size:
         raise InputError(

@@ -32,13 +32,26 @@ def kron_leave_one_out(
             yield F.T
         return
     coordinates = rows.coordinates(Y) @ cols.vectors
-    rotated = Y @ cols.vectors if setting == "B" else Y
-    one = _kron_pair if setting == "A" else _kron_row
+    # In direction v_b the labels Y v_b follow ridge regression with the kernel s_b K (B): its own
+    # shortcut applies, and the results are turned back, O(m^2 q + m q^2)
+    labels = Y @ cols.vectors if setting == "B" else Y
     for reg in regs:
         if setting == "D":
             yield kron_both(rows, cols, coordinates, reg)
-        else:
-            yield one(rows, cols, rotated, coordinates, reg)
+            continue
+        # Eigenvalues of I - H, or of H in the columns whose largest x_a s_b is below reg
+        products = np.outer(rows.values, cols.values)
+        by_rest = rows.values[-1] * (cols.values if setting == "B" else cols.values[-1:]) > reg
+        weights = np.where(by_rest, reg, products) / (products + reg)
+        filtered, diagonal = rows.vectors @ (weights * coordinates), rows.squared @ weights
+        if setting == "A":
+            filtered, diagonal = filtered @ cols.vectors.T, diagonal @ cols.squared.T
+        F = np.where(
+            by_rest,
+            labels - filtered / np.where(by_rest, diagonal, 1.0),
+            (filtered - diagonal * labels) / np.where(by_rest, 1.0, 1.0 - diagonal),
+        )
+        yield F if setting == "A" else F @ cols.vectors.T
 
 
 def two_step_leave_one_out(
@@ -58,19 +71,24 @@ def two_step_leave_one_out(
     """
     if len(rows.values) < len(cols.values):
         mirrored = {"B": "C", "C": "B"}.get(setting, setting)
-        turned = np.ascontiguousarray(Y.T)
-        for (j, i), F in two_step_leave_one_out(
-            mirrored, cols, rows, turned, regs_cols, regs_rows
-        ):
+        mirror = mirrored, cols, rows, np.ascontiguousarray(Y.T), regs_cols, regs_rows
+        for (j, i), F in two_step_leave_one_out(*mirror):
             yield (i, j), F.T
         return
     labels = Expanded(rows, Y)
     inner = [Smoother(cols, reg) for reg in regs_cols]
-    pairwise = _pair_grid if setting == "A" else _vertex_grid
     for i, reg in enumerate(regs_rows):
+        # Corollaries 3 to 5: each side either smooths or holds out
         outer = Smoother(rows, reg)
-        for j, F in enumerate(pairwise(setting, outer, inner, labels, cols)):
-            yield (i, j), F
+        left = outer.hat(labels) if setting in "AC" else outer.held_out(labels)
+        turned = Expanded(cols, np.ascontiguousarray(left.T))
+        rest = outer.rest(labels) if setting == "A" else None
+        for j, smoother in enumerate(inner):
+            if setting == "A":
+                F = _without_pair(outer, smoother, turned, rest, Y.T)
+            else:
+                F = smoother.hat(turned) if setting == "B" else smoother.held_out(turned)
+            yield (i, j), F.T
 
 
 def ridge_leave_one_out(rows: Spectrum, Y: np.ndarray, regs: np.ndarray) -> Iterator[np.ndarray]:
@@ -78,37 +96,6 @@ def ridge_leave_one_out(rows: Spectrum, Y: np.ndarray, regs: np.ndarray) -> Iter
     labels = Expanded(rows, Y)
     for reg in regs:
         yield Smoother(rows, reg).held_out(labels)
-
-
-def _kron_pair(rows, cols, Y, coordinates, reg):
-    weights, by_rest = _joint_weights(rows, cols, reg, cols.values[-1:])
-    filtered = rows.vectors @ (weights * coordinates) @ cols.vectors.T
-    diagonal = rows.squared @ weights @ cols.squared.T
-    if by_rest[0]:
-        return Y - filtered / diagonal
-    return (filtered - diagonal * Y) / (1.0 - diagonal)
-
-
-def _kron_row(rows, cols, rotated, coordinates, reg):
-    """In direction v_b the labels Y v_b follow ridge regression with the kernel s_b K.
-
-    Its own leave-one-out shortcut applies, and the results are turned back: O(m^2 q + m q^2).
-    """
-    weights, by_rest = _joint_weights(rows, cols, reg, cols.values)
-    filtered = rows.vectors @ (weights * coordinates)
-    diagonal = rows.squared @ weights
-    by_hat = slice(0, len(by_rest) - np.count_nonzero(by_rest))  # the eigenvalues increase
-    predicted = rotated - filtered / np.where(by_rest, diagonal, 1.0)
-    predicted[:, by_hat] = filtered[:, by_hat] - diagonal[:, by_hat] * rotated[:, by_hat]
-    predicted[:, by_hat] /= 1.0 - diagonal[:, by_hat]
-    return predicted @ cols.vectors.T
-
-
-def _joint_weights(rows, cols, reg, scales):
-    """Eigenvalues of I - H, or of H in the columns whose largest x_a s_b is below reg."""
-    products = np.outer(rows.values, cols.values)
-    by_rest = rows.values[-1] * scales > reg
-    return np.where(by_rest, reg, products) / (products + reg), by_rest
 
 
 def kron_both(
@@ -196,31 +183,18 @@ class Smoother:
         return F
 
 
-def _vertex_grid(setting, outer, inner, labels, cols):
-    """Corollaries 3 to 5: each side either smooths or holds out."""
-    left = outer.hat(labels) if setting == "C" else outer.held_out(labels)
-    turned = Expanded(cols, np.ascontiguousarray(left.T))
-    for smoother in inner:
-        right = smoother.hat(turned) if setting == "B" else smoother.held_out(turned)
-        yield right.T
-
-
-def _pair_grid(_, outer, inner, labels, cols):
+def _without_pair(outer, smoother, turned, rest, labels):
     """Corollary 2, with 1 - H_ii H_jj from the complements of both sides."""
-    hat, rest = outer.hat(labels), outer.rest(labels)
-    turned = Expanded(cols, np.ascontiguousarray(hat.T))
-    e = outer.rest_diagonal
-    for smoother in inner:
-        f = smoother.rest_diagonal[:, None]
-        hats = np.outer(smoother.hat_diagonal, outer.hat_diagonal)
-        if hats.max() < 0.5:
-            F = smoother.hat(turned)
-            F -= hats * labels.Y.T
-            F /= e + f - e * f
-        else:
-            # (I - H) Y is (I - H^k) Y and what the columns leave of H^k Y
-            F = smoother.rest(turned)
-            F += rest.T
-            F /= -(e + f - e * f)
-            F += labels.Y.T
-        yield F.T
+    e, f = outer.rest_diagonal, smoother.rest_diagonal[:, None]
+    hats = np.outer(smoother.hat_diagonal, outer.hat_diagonal)
+    if hats.max() < 0.5:
+        F = smoother.hat(turned)
+        F -= hats * labels
+        F /= e + f - e * f
+    else:
+        # (I - H) Y is (I - H^k) Y and what the columns leave of H^k Y
+        F = smoother.rest(turned)
+        F += rest.T
+        F /= -(e + f - e * f)
+        F += labels
+    return F

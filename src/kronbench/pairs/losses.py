@@ -12,161 +12,109 @@ the smooth side y p > 1, and the gradient p - y of the squared hinge needs y in 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit
 
-from kronbench.errors import InputError
 from kronbench.linalg.blas1 import dot
 
 
+@dataclass
 class Loss:
-    """Convex loss L(p, y) of the predictions p (n,) for labels y (n,).
+    """Convex loss L(p, y): functions of the predictions p (n,) and the labels y (n,).
 
-    ``margin`` says that the loss is one of binary classification, for labels in {-1, 1}.
+    Attributes
+    ----------
+    value : L(p, y), a float
+    gradient : (sub)gradient of L with respect to p, (n,)
+    weights : the diagonal W >= 0 of H = W P, (n,): numbers, or a mask where it is one or zero
+    of_pairs : what each pair adds to L, (n,), for a loss that is a sum over pairs
+    project : P v, a function of v (n,): the identity for a sum over pairs
+    margin : bool
+        Whether it is a loss of binary classification, for labels in {-1, 1}.
     """
 
-    margin = False
-
-    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """What each pair adds to L, (n,), for a loss that is a sum over pairs."""
-        raise NotImplementedError
-
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        """L(p, y), a float."""
-        return float(self.of_pairs(p, y).sum())
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """(Sub)gradient of L with respect to p, (n,)."""
-        raise NotImplementedError
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The diagonal W >= 0 of H = W P, (n,): numbers, or a mask where it is one or zero."""
-        raise NotImplementedError
-
-    def project(self, v: np.ndarray) -> np.ndarray:
-        """P v: the identity for a sum over pairs."""
-        return v
+    value: Callable[[np.ndarray, np.ndarray], float]
+    gradient: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    of_pairs: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    project: Callable[[np.ndarray], np.ndarray] = lambda v: v
+    margin: bool = False
 
     def hessian_product(self, p: np.ndarray, y: np.ndarray, v: np.ndarray) -> np.ndarray:
         """H v for v (n,), in O(n)."""
         return self.weights(p, y) * self.project(v)
 
 
-class Weighted(Loss):
+def weighted(loss: Loss, sample_weight: np.ndarray) -> Loss:
     """sum_i s_i l(p_i, y_i) of a loss that is sum_i l(p_i, y_i), with weights s (n,)."""
-
-    def __init__(self, loss: Loss, sample_weight: np.ndarray):
-        self._loss, self._weight = loss, sample_weight
-        self.margin = loss.margin
-
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        return dot(self._weight, self._loss.of_pairs(p, y))
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self._weight * self._loss.gradient(p, y)
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self._weight * self._loss.weights(p, y)
+    of_pairs: Callable = loss.of_pairs  # type: ignore[assignment]
+    return Loss(
+        value=lambda p, y: dot(sample_weight, of_pairs(p, y)),
+        gradient=lambda p, y: sample_weight * loss.gradient(p, y),
+        weights=lambda p, y: sample_weight * loss.weights(p, y),
+        margin=loss.margin,
+    )
 
 
-class Ridge(Loss):
-    """Squared error, 1/2 sum_i (p_i - y_i)^2."""
-
-    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return 0.5 * (p - y) ** 2
-
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        residual = p - y
-        return 0.5 * dot(residual, residual)
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return p - y
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.ones_like(p)
+def _sum(of_pairs, **functions):
+    return Loss(lambda p, y: float(of_pairs(p, y).sum()), of_pairs=of_pairs, **functions)
 
 
-class L1SVM(Loss):
-    """Hinge, sum_i max(0, 1 - y_i p_i); its generalized Hessian is zero."""
-
-    margin = True
-
-    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(0, 1 - y * p)
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.where(y * p < 1, -y, 0)
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.zeros_like(p)
+def _half_squares(error, **functions):
+    return Loss(
+        lambda p, y: 0.5 * dot(residual := error(p, y), residual),
+        of_pairs=lambda p, y: 0.5 * error(p, y) ** 2,
+        **functions,
+    )
 
 
-class L2SVM(Loss):
-    """Squared hinge, 1/2 sum_i max(0, 1 - y_i p_i)^2."""
-
-    margin = True
-
-    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return 0.5 * np.maximum(0, 1 - y * p) ** 2
-
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        slack = np.maximum(0, 1 - y * p)
-        return 0.5 * dot(slack, slack)
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.where(y * p < 1, p - y, 0)
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return y * p < 1
+def _centred(v):
+    return v - v.mean()
 
 
-class Logistic(Loss):
-    """Logistic, sum_i log(1 + exp(-y_i p_i))."""
-
-    margin = True
-
-    def of_pairs(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0, -y * p)
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * expit(-y * p)
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return expit(p) * expit(-p)
-
-
-class RankRLS(Loss):
-    """Regularized least-squares ranking, 1/4 sum_ij (y_i - p_i - y_j + p_j)^2, in O(n).
-
-    With e = p - y the double sum is n/2 sum_i (e_i - mean e)^2, its gradient n (e - mean e) and
-    its Hessian n I - 1 1^T: n times the centring projection.
-    """
-
-    def value(self, p: np.ndarray, y: np.ndarray) -> float:
-        error = self.project(p - y)
-        return 0.5 * len(p) * dot(error, error)
-
-    def gradient(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return len(p) * self.project(p - y)
-
-    def weights(self, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.full_like(p, len(p))
-
-    def project(self, v: np.ndarray) -> np.ndarray:
-        return v - v.mean()
+def _ranking_value(p, y):
+    error = _centred(p - y)
+    return 0.5 * len(p) * dot(error, error)
 
 
 LOSSES = {
-    "ridge": Ridge(),
-    "l1svm": L1SVM(),
-    "l2svm": L2SVM(),
-    "logistic": Logistic(),
-    "rankrls": RankRLS(),
+    # squared error, 1/2 sum_i (p_i - y_i)^2
+    "ridge": _half_squares(
+        lambda p, y: p - y,
+        gradient=lambda p, y: p - y,
+        weights=lambda p, y: np.ones_like(p),
+    ),
+    # hinge, sum_i max(0, 1 - y_i p_i); its generalized Hessian is zero
+    "l1svm": _sum(
+        lambda p, y: np.maximum(0, 1 - y * p),
+        gradient=lambda p, y: np.where(y * p < 1, -y, 0),
+        weights=lambda p, y: np.zeros_like(p),
+        margin=True,
+    ),
+    # squared hinge, 1/2 sum_i max(0, 1 - y_i p_i)^2
+    "l2svm": _half_squares(
+        lambda p, y: np.maximum(0, 1 - y * p),
+        gradient=lambda p, y: np.where(y * p < 1, p - y, 0),
+        weights=lambda p, y: y * p < 1,
+        margin=True,
+    ),
+    # sum_i log(1 + exp(-y_i p_i))
+    "logistic": _sum(
+        lambda p, y: np.logaddexp(0, -y * p),
+        gradient=lambda p, y: -y * expit(-y * p),
+        weights=lambda p, y: expit(p) * expit(-p),
+        margin=True,
+    ),
+    # Regularized least-squares ranking, 1/4 sum_ij (y_i - p_i - y_j + p_j)^2, in O(n): with
+    # e = p - y it is n/2 sum_i (e_i - mean e)^2, its gradient n (e - mean e), and its Hessian
+    # n I - 1 1^T: n times the centring projection
+    "rankrls": Loss(
+        _ranking_value,
+        gradient=lambda p, y: len(p) * _centred(p - y),
+        weights=lambda p, y: np.full_like(p, len(p)),
+        project=_centred,
+    ),
 }
-
-
-def get_loss(name: str) -> Loss:
-    """The loss of that name, one of ``LOSSES``."""
-    if not isinstance(name, str) or name not in LOSSES:
-        raise InputError(f"loss={name!r} is unknown: give one of {', '.join(LOSSES)}")
-    return LOSSES[name]

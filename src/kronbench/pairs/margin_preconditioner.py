@@ -28,11 +28,8 @@ class MarginPreconditioner:
     r (m,) and c (q,) are the sums of the pairs' weights over the pairs of a row and of a column
     vertex, divided by the root of the sum of all.
 
-    Parameters
-    ----------
-    row_features, col_features : (m, d) T and (q, r) D arrays
-    rows, cols : (n,) integer arrays
-        Vertices of the pairs.
+    ``row_features`` T are (m, d), ``col_features`` D (q, r), and the (n,) integer arrays ``rows``
+    and ``cols`` the vertices of the pairs.
     """
 
     def __init__(
@@ -44,7 +41,7 @@ class MarginPreconditioner:
     ):
         self._sides = (row_features, rows), (col_features, cols)
         self._margins: Any = None
-        self._spectra: Any = None
+        self._spectra: list = []
 
     def __call__(self, weights: np.ndarray, reg: float) -> Callable[[np.ndarray], np.ndarray]:
         """The preconditioner for these weights (n,): a function of (d*r,) vectors.
@@ -56,12 +53,15 @@ class MarginPreconditioner:
             np.bincount(index, weights, minlength=len(features)) / total
             for features, index in self._sides
         ]
-        if self._margins is None or _apart(margins, self._margins) > _NEAR:
-            self._margins = margins
-            self._spectra = [
-                _spectrum(features, margin)
-                for (features, _), margin in zip(self._sides, margins, strict=True)
-            ]
+        far = self._margins is None or any(
+            abs(a - b).sum() / 2 > _NEAR for a, b in zip(margins, self._margins, strict=True)
+        )
+        if far:
+            self._margins, self._spectra = margins, []
+            for (features, _), margin in zip(self._sides, margins, strict=True):
+                curvature = multiply(features.T * margin.astype(features.dtype), features)
+                values, U = eigh(curvature.astype(float), overwrite_a=True, check_finite=False)
+                self._spectra.append((np.maximum(values, 0), U.astype(features.dtype, copy=False)))
         (rows, U), (cols, V) = self._spectra
         scale = (1 / (total * np.outer(rows, cols) + reg)).astype(U.dtype)
 
@@ -71,14 +71,3 @@ class MarginPreconditioner:
             return multiply(multiply(U, turned), V.T).ravel()
 
         return solve
-
-
-def _apart(margins, others):
-    """The largest total variation between margins, each of which sums to one."""
-    return max(abs(a - b).sum() / 2 for a, b in zip(margins, others, strict=True))
-
-
-def _spectrum(features, margin):
-    curvature = multiply(features.T * margin.astype(features.dtype), features)
-    values, vectors = eigh(curvature.astype(float), overwrite_a=True, check_finite=False)
-    return np.maximum(values, 0), vectors.astype(features.dtype, copy=False)

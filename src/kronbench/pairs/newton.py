@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -58,11 +58,6 @@ class NewtonResult:
     objective_path: np.ndarray
     stop: str
 
-    @property
-    def n_iter(self) -> int:
-        """Outer iterations."""
-        return len(self.objective_path)
-
 
 def newton_dual(
     gram: Operator,
@@ -80,7 +75,8 @@ def newton_dual(
     ----------
     gram : (n, n) LinearOperator, array or sparse matrix
         Q = R (G kron K) R', symmetric positive semidefinite. Its method ``restrict(out, in_)``,
-        where it has one, makes products of the size of the active set.
+        where it has one, makes products of the size of the active set, where that saves more than
+        it costs.
     loss : Loss
     y : (n,) float array
         Labels, in {-1, 1} for a loss with ``margin``.
@@ -94,9 +90,7 @@ def newton_dual(
         - "qmr": the nonsymmetric system; 2 k products a step.
         - "cg": conjugate gradients in the inner product of Q, in which H Q + reg I is
           self-adjoint; k + 1 products. x is a direction of descent however early it stops, and
-          equals the primal form's.
-
-        Products are of the size of the active set where that saves more than it costs.
+          equals the primal form's. InputError where Q is not positive semidefinite.
     iterated : bool
         Iterated Tikhonov regularization (Engl, Hanke & Neubauer 1996, section 5.1): a step has
         reg/2 ||x||^2 in place of reg/2 ||f||^2; the number of steps regularizes.
@@ -108,15 +102,12 @@ def newton_dual(
         ("cg": the norm of Q); the same for each inner system.
     callback : callable(Iterate) -> bool, optional
         Called after each outer iteration; True stops, e.g. when the AUC of a validation set falls.
-
-    Raises
-    ------
-    InputError
-        reg is not positive, the solver is unknown, shapes do not fit, or "cg" met a direction of
-        negative curvature: then Q is not positive semidefinite.
     """
+    operator = aslinearoperator(gram)
+    if operator.shape[0] != operator.shape[1]:
+        raise InputError(f"gram has shape {operator.shape}: give a square operator")
     form = _DualInGramProduct if solver == "cg" else _Dual
-    return _minimize(form(gram, reg, solver, iterated), loss, y, **options)
+    return _minimize(form(operator, reg, solver, iterated), loss, y, **options)
 
 
 def newton_primal(
@@ -144,7 +135,12 @@ def newton_primal(
     loss, y, reg, solver, iterated, **options
         As for :func:`newton_dual`, and its errors.
     """
-    return _minimize(_Primal(design, reg, solver, iterated, preconditioner), loss, y, **options)
+    form = _Primal(aslinearoperator(design), reg, solver, iterated)
+    if preconditioner is not None:
+        if solver != "cg":
+            raise InputError(f"solver is {solver!r}: a preconditioner needs 'cg'")
+        form.preconditioner = preconditioner
+    return _minimize(form, loss, y, **options)
 
 
 def _minimize(
@@ -190,10 +186,7 @@ def _minimize(
 
 
 class _Form:
-    """What differs between the forms: the residual of the optimum, a step and its image B x.
-
-    A step may overwrite the residual.
-    """
+    """The residual of the optimum, a step, which may overwrite it, and its image B x."""
 
     def __init__(self, operator, reg, solver, iterated):
         self.reg = check_positive(reg, "reg")
@@ -202,16 +195,10 @@ class _Form:
             raise InputError(
                 f"solver={solver!r} is unknown: give one of {', '.join(_INNER_SOLVERS)}"
             )
-        self.operator = aslinearoperator(operator)
-        self.solver = solver
+        self.operator, self.solver = operator, solver
 
 
 class _Dual(_Form):
-    def __init__(self, gram, reg, solver, iterated):
-        super().__init__(gram, reg, solver, iterated)
-        if self.operator.shape[0] != self.operator.shape[1]:
-            raise InputError(f"gram has shape {self.operator.shape}: give a square operator")
-
     def inner(self, u, v, Bv):
         """<f_u, f_v> of the functions with coefficients u and v."""
         return dot(u, Bv)
@@ -247,8 +234,8 @@ class _Dual(_Form):
         worth = share <= most and max_iter * (1 - share) > _TO_ACTIVE
         if worth and hasattr(self.operator, "restrict"):
             # A loss with pairs without curvature is a sum over pairs: nothing to project
-            return _ActiveSystem(self.operator, weights, rhs)
-        return _WholeSystem(self.operator, weights, loss.project)
+            return _active_system(self.operator, weights, rhs)
+        return _System(self.operator.matvec, weights, loss.project, _same, _same)
 
 
 class _DualInGramProduct(_Dual):
@@ -288,7 +275,7 @@ class _DualInGramProduct(_Dual):
             rr = self._square(r, Qr)
             if rr <= tol**2 * first:
                 break
-        if isinstance(system, _WholeSystem):
+        if system.expand is _same:
             return x, Qx
         x = system.expand(x)
         return x, self.operator.matvec(x)
@@ -300,35 +287,33 @@ class _DualInGramProduct(_Dual):
         if abs(square) <= self.rounding * size:
             return 0.0
         if square < 0:
-            self._check_semidefinite(square / size**2)
+            v = np.random.default_rng(0).standard_normal(self.operator.shape[0])
+            gram_norm = norm(self.operator.matvec(v)) / norm(v)
+            if square / size**2 < -np.sqrt(np.finfo(self.operator.dtype).eps) * gram_norm:
+                raise InputError(
+                    "the kernel of the pairs is not positive semidefinite: use solver='qmr', or "
+                    "make the kernel matrices positive semidefinite"
+                )
             return 0.0
         return square
 
-    def _check_semidefinite(self, curvature):
-        v = np.random.default_rng(0).standard_normal(self.operator.shape[0])
-        gram_norm = norm(self.operator.matvec(v)) / norm(v)
-        if curvature < -np.sqrt(np.finfo(self.operator.dtype).eps) * gram_norm:
-            raise InputError(
-                "the kernel of the pairs is not positive semidefinite: use solver='qmr', or make "
-                "the kernel matrices positive semidefinite"
-            )
+
+class _System(NamedTuple):
+    """The product with Q, the weights and the projection of H, and the way there and back."""
+
+    gram: Callable
+    weights: np.ndarray
+    project: Callable
+    reduce: Callable
+    expand: Callable
 
 
-class _WholeSystem:
-    """Iterations on all pairs: the product with Q, the weights and the projection of H."""
-
-    def __init__(self, operator, weights, project):
-        self.gram, self.weights, self.project = operator.matvec, weights, project
-
-    def reduce(self, v):
-        return v
-
-    def expand(self, v):
-        return v
+def _same(v):
+    return v
 
 
-class _ActiveSystem:
-    """The same iterations on the active pairs and one coordinate for all others.
+def _active_system(operator, weights, rhs):
+    """Iterations on the active pairs and one coordinate for all others.
 
     On a pair without curvature H Q + reg I is reg I, so that each Krylov vector of a right-hand
     side is a multiple of it on those pairs. With B, whose orthonormal columns are the active pairs
@@ -336,46 +321,39 @@ class _ActiveSystem:
     are B v. Left vectors of QMR and images under Q occur in inner products with those alone, for
     which B' w and B' Q B v are enough.
     """
+    active = weights != 0
+    flat = np.where(active, 0, rhs)
+    size = norm(flat)
+    column = np.zeros_like(rhs)
+    if size > 0:
+        flat /= size
+        column = operator.matvec(flat)
+    column, corner = column[active], dot(flat, column)
+    inside = operator.restrict(active, active)
 
-    def __init__(self, operator, weights, rhs):
-        self._active = active = weights != 0
-        flat = np.where(active, 0, rhs)
-        size = norm(flat)
-        column = np.zeros_like(rhs)
-        if size > 0:
-            flat /= size
-            column = operator.matvec(flat)
-        self._flat, self._column, self._corner = flat, column[active], dot(flat, column)
-        self._inside = operator.restrict(active, active)
-        self.weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
-
-    def project(self, v):
-        return v
-
-    def gram(self, v):
+    def gram(v):
         """B' Q B v."""
-        inside, last = v[:-1], float(v[-1])
+        last = float(v[-1])
         Qv = np.empty_like(v)
-        Qv[:-1] = self._inside.matvec(inside)
-        axpy(last, self._column, Qv[:-1])
-        Qv[-1] = dot(self._column, inside) + last * self._corner
+        Qv[:-1] = inside.matvec(v[:-1])
+        axpy(last, column, Qv[:-1])
+        Qv[-1] = dot(column, v[:-1]) + last * corner
         return Qv
 
-    def reduce(self, v):
-        return np.append(v[self._active], v.dtype.type(dot(self._flat, v)))
+    def reduce(v):
+        return np.append(v[active], v.dtype.type(dot(flat, v)))
 
-    def expand(self, v):
-        whole = float(v[-1]) * self._flat
-        whole[self._active] = v[:-1]
+    def expand(v):
+        whole = float(v[-1]) * flat
+        whole[active] = v[:-1]
         return whole
+
+    inner_weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
+    return _System(gram, inner_weights, _same, reduce, expand)
 
 
 class _Primal(_Form):
-    def __init__(self, design, reg, solver, iterated, preconditioner):
-        super().__init__(design, reg, solver, iterated)
-        if preconditioner is not None and solver != "cg":
-            raise InputError(f"solver is {solver!r}: a preconditioner needs 'cg'")
-        self.preconditioner = preconditioner
+    preconditioner: Callable | None = None
 
     def inner(self, u, v, Bv):
         return dot(u, v)
@@ -385,24 +363,18 @@ class _Primal(_Form):
         residual = self.operator.rmatvec(g) + self.pull * w
         return residual, norm(residual)
 
-    def step(self, loss, y, p, rhs, **options):
-        weights = loss.weights(p, y)
-        if self.solver == "cg":
-            return self._conjugate_step(loss, weights, rhs, **options)
-        X = self.operator
+    def step(self, loss, y, p, rhs, tol, max_iter):
+        weights, X, r = loss.weights(p, y), self.operator, rhs
+        if self.solver == "qmr":
 
-        def product(v):
-            return X.rmatvec(weights * loss.project(X.matvec(v))) + self.reg * v
+            def product(v):
+                return X.rmatvec(weights * loss.project(X.matvec(v))) + self.reg * v
 
-        d = X.shape[1]
-        system = LinearOperator((d, d), matvec=product, rmatvec=product, dtype=rhs.dtype)
-        x = qmr(system, rhs, verify=False, symmetric=True, **options).x
-        return x, X.matvec(x)
-
-    def _conjugate_step(self, loss, weights, r, tol, max_iter):
-        """Conjugate gradients that carry X x along, which saves a product for each step."""
-        X = self.operator
-        solve = self.preconditioner(weights, self.reg) if self.preconditioner else lambda v: v
+            system = LinearOperator((len(r),) * 2, product, product, dtype=r.dtype)
+            found = qmr(system, r, verify=False, symmetric=True, tol=tol, max_iter=max_iter)
+            return found.x, X.matvec(found.x)
+        # Conjugate gradients that carry X x along, which saves a product for each step
+        solve = self.preconditioner(weights, self.reg) if self.preconditioner else _same
         x, Xx = np.zeros_like(r), np.zeros(X.shape[0], r.dtype)
         steps = ConjugateGradients((x, Xx), (r,))
         target = tol * norm(r)

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
@@ -58,9 +58,8 @@ _SUMS = {
 # matrix, its vertex: the other vertices are the same.
 _MATCHES = {"cartesian": [("K", "r"), ("G", "c")]}
 
-_OF_ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
-PAIRWISE = ("kronecker", "linear", "poly2d", "cartesian", *_OF_ONE_SET)
-OF_ONE_SET = frozenset(_OF_ONE_SET)
+OF_ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
+PAIRWISE = ("kronecker", "linear", "poly2d", "cartesian", *OF_ONE_SET)
 # Multiplications of a matrix product in the time of one number gathered by its index: 90 at
 # Metz's size on one core with AVX2, fewer where matrices are small.
 _OPERATIONS_A_GATHER = 50
@@ -130,9 +129,8 @@ class PairwiseOperator(LinearOperator):
         one_set = col_matrix is None
         for name in weights:
             if (name in OF_ONE_SET) != one_set:
-                wanted = "one vertex set: give row_matrix only"
-                if one_set:
-                    wanted = "two vertex sets: give both matrices"
+                sets = "two vertex sets: give both matrices"
+                wanted = sets if one_set else "one vertex set: give row_matrix only"
                 raise InputError(f"pairwise {name!r} is a kernel of {wanted}")
         K = np.asarray(row_matrix)
         G = K if one_set else np.asarray(col_matrix)
@@ -145,59 +143,57 @@ class PairwiseOperator(LinearOperator):
             "r": np.arange(len(K)) if row_match is None else np.asarray(row_match),
             "c": np.arange(len(G)) if col_match is None else np.asarray(col_match),
         }
-        parts = [
+        super().__init__(np.result_type(K, G), (len(out["r"]), len(in_["r"])))
+        self._parts = [
             *_products(weights, matrices, out, in_, method),
             *_sums(weights, matrices, out, in_),
             *_matched(weights, matrices, out, in_, match),
         ]
-        self._set(np.result_type(K, G), parts, (len(out["r"]), len(in_["r"])))
 
-    def _set(self, dtype, parts, shape):
-        super().__init__(dtype, shape)
-        self._parts = parts
-
-    def restrict(self, out: np.ndarray, in_: np.ndarray) -> Self:
-        """The operator on the pairs of two boolean masks, sharing matrices."""
+    def _of_parts(self, parts, shape):
         operator = PairwiseOperator.__new__(PairwiseOperator)
-        parts = [part.restrict(out, in_) for part in self._parts]
-        operator._set(self.dtype, parts, (int(out.sum()), int(in_.sum())))
+        LinearOperator.__init__(operator, self.dtype, shape)
+        operator._parts = parts
         return operator
+
+    def restrict(self, out: np.ndarray, in_: np.ndarray) -> PairwiseOperator:
+        """The operator on the pairs of two boolean masks, sharing matrices."""
+        parts = [part.restrict(out, in_) for part in self._parts]
+        return self._of_parts(parts, (int(out.sum()), int(in_.sum())))
 
     def _matmat(self, X):
         X = np.ascontiguousarray(X, self.dtype)
         return sum(part.product(X) for part in self._parts)
 
-    def _rmatmat(self, X):
-        X = np.ascontiguousarray(X, self.dtype)
-        return sum(part.adjoint(X) for part in self._parts)
+    @cached_property
+    def _turned(self):
+        return self._of_parts([part.turned() for part in self._parts], self.shape[::-1])
 
-    def _matvec(self, x):
-        return self._matmat(x.reshape(-1, 1))
+    def _adjoint(self):
+        return self._turned
 
-    def _rmatvec(self, x):
-        return self._rmatmat(x.reshape(-1, 1))
+    _transpose = _adjoint
 
 
 @dataclass(frozen=True)
 class _Products:
     """Terms of one sampled Kronecker product: outputs and coefficients below each other."""
 
-    operator: SampledKroneckerOperator
-    n_outs: int
-    weights: tuple[float, ...]
+    operator: LinearOperator
+    outs: tuple[float, ...]  # weights
+    ins: tuple[float, ...]
 
     def product(self, X):
-        stacked = self.operator.matmat(np.concatenate([weight * X for weight in self.weights]))
-        return stacked.reshape(self.n_outs, -1, X.shape[1]).sum(axis=0)
+        stacked = self.operator.matmat(np.concatenate([weight * X for weight in self.ins]))
+        parts = stacked.reshape(len(self.outs), -1, X.shape[1])
+        return sum(weight * part for weight, part in zip(self.outs, parts, strict=True))
 
-    def adjoint(self, X):
-        stacked = self.operator.rmatmat(np.concatenate([X] * self.n_outs))
-        parts = stacked.reshape(len(self.weights), -1, X.shape[1])
-        return sum(weight * part for weight, part in zip(self.weights, parts, strict=True))
+    def turned(self):
+        return _Products(self.operator.T, self.ins, self.outs)
 
     def restrict(self, out, in_):
-        masks = np.tile(out, self.n_outs), np.tile(in_, len(self.weights))
-        return _Products(self.operator.restrict(*masks), self.n_outs, self.weights)
+        masks = np.tile(out, len(self.outs)), np.tile(in_, len(self.ins))
+        return _Products(self.operator.restrict(*masks), self.outs, self.ins)
 
 
 @dataclass(frozen=True)
@@ -210,34 +206,31 @@ class _Sum:
     terms: Sequence[tuple[float, str, str]]
 
     def product(self, X):
-        return _through(self.matrix, self.outs, self.ins, self.terms, X)
+        size, width = self.matrix.shape[1], X.shape[1]
+        # sums over the pairs of each vertex
+        sums = {
+            side: np.stack([np.bincount(index, x, size) for x in X.T], axis=1).astype(X.dtype)
+            for side, index in self.ins.items()
+            if any(side == in_ for _, _, in_ in self.terms)
+        }
+        wanted: Any = defaultdict(lambda: np.zeros((size, width), X.dtype))
+        for weight, out, in_ in self.terms:
+            wanted[out] += X.dtype.type(weight) * sums[in_]
+        # both vertices of a pair of one set, in one product
+        images = self.matrix @ np.hstack(list(wanted.values()))
+        found = np.zeros((len(self.outs["r"]), width), X.dtype)
+        for out, image in zip(wanted, np.hsplit(images, len(wanted)), strict=True):
+            found += image[self.outs[out]]
+        return found
 
-    def adjoint(self, X):
-        turned = [(weight, in_, out) for weight, out, in_ in self.terms]
-        return _through(self.matrix.T, self.ins, self.outs, turned, X)
+    def turned(self):
+        terms = [(weight, in_, out) for weight, out, in_ in self.terms]
+        return _Sum(self.matrix.T, self.ins, self.outs, terms)
 
     def restrict(self, out, in_):
         outs = {side: index[out] for side, index in self.outs.items()}
         ins = {side: index[in_] for side, index in self.ins.items()}
         return _Sum(self.matrix, outs, ins, self.terms)
-
-
-def _through(matrix, outs, ins, terms, X):
-    sums = {side: _by_vertex(ins[side], X, matrix.shape[1]) for _, _, side in terms}
-    wanted: Any = defaultdict(lambda: np.zeros((matrix.shape[1], X.shape[1]), X.dtype))
-    for weight, out, in_ in terms:
-        wanted[out] += X.dtype.type(weight) * sums[in_]
-    # both vertices of a pair of one set, in one product
-    images = matrix @ np.hstack(list(wanted.values()))
-    found = np.zeros((len(outs["r"]), X.shape[1]), X.dtype)
-    for out, image in zip(wanted, np.hsplit(images, len(wanted)), strict=True):
-        found += image[outs[out]]
-    return found
-
-
-def _by_vertex(index, X, size):
-    """(size, w) sums of the rows of X (e, w) that have the same vertex."""
-    return np.stack([np.bincount(index, column, size) for column in X.T], axis=1).astype(X.dtype)
 
 
 @dataclass(frozen=True)
@@ -259,36 +252,26 @@ class _Matched:
         np.cumsum(np.bincount(others[order], minlength=self.size), out=bounds[1:])
         return order, rows[order], bounds
 
-    @cached_property
-    def _turned(self):
-        return _Matched(np.ascontiguousarray(self.matrix.T), self.in_, self.out, self.size)
-
     def product(self, X):
-        order, in_rows, bounds = self._by_other
-        if self._is_full:
-            return np.stack([self._through_matrix(column) for column in X.T], axis=1)
-        result = np.zeros((len(self.out[0]), X.shape[1]), X.dtype)
-        _sums_over_matches(self.matrix, *self.out, in_rows, bounds, X[order], result)
-        return result
-
-    @property
-    def _is_full(self):
-        """Whether a product with all pairs of vertices is faster than sums over the known ones."""
-        sums = len(self.out[0]) * len(self.in_[0])
-        return self.matrix.size * self.size**2 < _OPERATIONS_A_GATHER * sums
-
-    def _through_matrix(self, x):
-        rows, others = self.in_
-        rows, x = rows[others >= 0], x[others >= 0]
-        others = others[others >= 0]
-        place = rows * np.intp(self.size) + others
-        sums = np.bincount(place, x, self.matrix.shape[1] * self.size)
-        image = self.matrix @ sums.astype(x.dtype).reshape(-1, self.size)
         rows, others = self.out
-        return np.where(others >= 0, image[rows, others], 0)
+        sums = len(rows) * len(self.in_[0])
+        if self.matrix.size * self.size**2 >= _OPERATIONS_A_GATHER * sums:
+            order, in_rows, bounds = self._by_other
+            result = np.zeros((len(rows), X.shape[1]), X.dtype)
+            _sums_over_matches(self.matrix, rows, others, in_rows, bounds, X[order], result)
+            return result
+        # a product with all pairs of vertices is faster than sums over the known ones
+        known = self.in_[1] >= 0
+        place = self.in_[0][known] * np.intp(self.size) + self.in_[1][known]
+        columns = []
+        for x in X[known].T:
+            table = np.bincount(place, x, self.matrix.shape[1] * self.size)
+            image = self.matrix @ table.astype(x.dtype).reshape(-1, self.size)
+            columns.append(np.where(others >= 0, image[rows, others], 0))
+        return np.stack(columns, axis=1)
 
-    def adjoint(self, X):
-        return self._turned.product(X)
+    def turned(self):
+        return _Matched(np.ascontiguousarray(self.matrix.T), self.in_, self.out, self.size)
 
     def restrict(self, out, in_):
         outs, ins = tuple(i[out] for i in self.out), tuple(i[in_] for i in self.in_)
@@ -333,7 +316,7 @@ def _products(weights, matrices, out, in_, method):
             *(np.concatenate([in_[pair[i]] for pair, _ in ins]) for i in (0, 1)),
             method=method,
         )
-        yield _Products(operator, len(outs), tuple(weight for _, weight in ins))
+        yield _Products(operator, (1,) * len(outs), tuple(weight for _, weight in ins))
 
 
 def _sums(weights, matrices, out, in_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +15,10 @@ from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
 from kronbench.linalg.lowrank import low_rank_factors
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads
-from kronbench.pairs._cost_model import OPERATIONS, TYPICAL, Sizes, near
-from kronbench.pairs._routes import DenseRoute, DoubleSum, Middle, PairRoute
+from kronbench.pairs._cost_model import PAIR_OPERATION, Sizes, factorization, near
+from kronbench.pairs._routes import DenseRoute, DoubleSum, PairRoute, middle_product
 from kronbench.pairs._sampling import Sampling
-from kronbench.pairs.data import as_features, as_index, check_as_many
+from kronbench.pairs.data import as_features, as_positions
 
 METHODS = ("auto", "sparse", "dense", "lowrank")
 
@@ -102,7 +103,12 @@ class SampledKroneckerOperator(LinearOperator):
             dense(as_features(matrix, name))
             for matrix, name in ((row_matrix, "row_matrix"), (col_matrix, "col_matrix"))
         )
-        dtype = _as_dtype(dtype, matrices)
+        if dtype is None:
+            both_single = all(matrix.dtype == np.float32 for matrix in matrices)
+            dtype = np.float32 if both_single else np.float64
+        elif np.dtype(dtype) not in (np.float32, np.float64):
+            raise InputError(f"dtype is {dtype!r}: give float32 or float64")
+        dtype = np.dtype(dtype)
         out_shape, in_shape = zip(*(matrix.shape for matrix in matrices), strict=True)
         out = _as_sampling(rows, cols, out_shape, ("rows", "cols"))
         if in_rows is not None:
@@ -118,20 +124,16 @@ class SampledKroneckerOperator(LinearOperator):
             self._choose_method()
 
     def restrict(self, out: np.ndarray, in_: np.ndarray) -> SampledKroneckerOperator:
-        """The operator on part of the pairs, sharing matrices and factors.
+        """The operator on the pairs of two boolean masks, sharing matrices and factors.
 
-        Parameters
-        ----------
-        out, in_ : boolean masks
-            Output pairs and coefficients to keep. Give the same object for both to keep the pairs
-            the same on both sides.
+        Give the same object for both to keep the pairs the same on both sides.
         """
         part_out = self._out.take(out)
         shared = in_ is out and self._in is self._out
         part_in = part_out if shared else self._in.take(in_)
         part = self._sibling(self._matrices, self._factors, part_out, part_in)
         if self._auto and self.method != "lowrank":
-            part.method, _ = _cheapest_exact(part._costs(), part._sizes)
+            _, part.method, _ = part._cheapest_exact()
         return part
 
     def _set(self, dtype, matrices, factors, out, in_, method):
@@ -146,71 +148,90 @@ class SampledKroneckerOperator(LinearOperator):
         self._over_pairs: Any = None
         self.method = method
 
-    def _costs(self):
-        if self.method == "lowrank" or self._sizes.sparse()[0] < _WORTH_FACTORS:
-            return OPERATIONS
-        return TYPICAL
+    def _cheapest_exact(self):
+        """What an operation over pairs counts for, the cheapest exact method, and its cost."""
+        sparse, _ = self._sizes.sparse()
+        few = self.method == "lowrank" or sparse < _WORTH_FACTORS
+        weight = 1 if few else PAIR_OPERATION
+        # Of equals the first: operations of the BLAS are the faster ones
+        exact = {"dense": self._sizes.dense(), "sparse": weight * sparse}
+        method, cost = min(exact.items(), key=lambda item: item[1])
+        return weight, method, cost
 
     def _choose_method(self):
-        costs = self._costs()
-        exact, limit = _cheapest_exact(costs, self._sizes)
-        if self.method == "lowrank" or costs is TYPICAL:
-            factors = self._find_factors(costs, limit)
-            options = _low_rank_options(costs, self._sizes, factors)
+        weight, exact, limit = self._cheapest_exact()
+        options: list = []
+        if self.method == "lowrank" or weight > 1:
+            factors = self._find_factors(weight, limit)
+            ranks: list = [None if pair is None else pair[0].shape[1] for pair in factors]
+            # Cost, the side whose factors run over the pairs, whether the other has factors
+            options = [
+                (self._sizes.lowrank(side, ranks[side], middle, weight), side, middle is not None)
+                for side in (0, 1)
+                for middle in {None, ranks[1 - side]}
+                if ranks[side] is not None
+            ]
             options = [option for option in options if option[0] <= limit]
-            if options:
-                _, self._over_pairs, both = _cheapest_low_rank(options)
-                self._keep_factors(factors, both)
-                self.method = "lowrank"
-                return
-        self.method = exact
-
-    def _find_factors(self, costs, limit):
-        """Factors of either matrix, None where their rank would make the product dearer."""
-        products: float = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
-        if costs is OPERATIONS:
-            products = np.inf  # those of products alone
-        found: list = []
-        for side, matrix in enumerate(self._matrices):
-
-            def cost(rank, side=side, shape=matrix.shape):
-                product = min(
-                    costs.lowrank(self._sizes, side, rank, middle) for middle in (None, rank)
-                )
-                return product + costs.factors(shape, rank) / products
-
-            if side == 1 and matrix is self._matrices[0]:
-                found.append(found[0])
-            else:
-                largest = _largest_below(cost, limit, min(matrix.shape))
-                found.append(low_rank_factors(matrix, largest) if largest else None)
-        return found
-
-    def _keep_factors(self, factors, both):
-        """Only what the products need: two matrices are often most of the memory of a run."""
+        if not options:
+            self.method = exact
+            return
+        # Of nearly equal ones that which takes the pairs by their row vertices. They mostly come
+        # in this order, and to permute ten million pairs, on the way in and out, takes two thirds
+        # of the time of the rest of their product.
+        best = min(options)
+        by_rows = [option for option in options if option[1] == 1 and near(option[0], best[0])]
+        _, self._over_pairs, both = min(by_rows, default=best)
+        # Only what the products need: two matrices are often most of the memory of a run
         needed = [both or side == self._over_pairs for side in (0, 1)]
         self._factors = tuple(f if keep else None for f, keep in zip(factors, needed, strict=True))
         self._matrices = tuple(
             None if keep else m for m, keep in zip(self._matrices, needed, strict=True)
         )
+        self.method = "lowrank"
+
+    def _find_factors(self, weight, limit):
+        """Factors of either matrix, None where their rank would make the product dearer."""
+        products: float = _PRODUCTS_OF_A_SOLVER if self._in is self._out else 1
+        if weight == 1:
+            products = np.inf  # the costs are those of products alone
+        found: list = []
+        for side, matrix in enumerate(self._matrices):
+
+            def cost(rank, side=side, shape=matrix.shape):
+                product = min(
+                    self._sizes.lowrank(side, rank, middle, weight) for middle in (None, rank)
+                )
+                return product + factorization(shape, rank) / products
+
+            if side == 1 and matrix is self._matrices[0]:
+                found.append(found[0])
+            else:
+                largest = bisect_right(range(1, min(matrix.shape) + 1), limit, key=cost)
+                found.append(low_rank_factors(matrix, largest) if largest else None)
+        return found
 
     @cached_property
     def flops(self) -> int:
         """Operations of one product by the method in use."""
-        if self.method != "lowrank":
-            return getattr(OPERATIONS, self.method)(self._sizes)
+        if self.method == "dense":
+            return self._sizes.dense()
+        if self.method == "sparse":
+            return self._sizes.sparse()[0]
         side = self._over_pairs
         factors, others = self._factors[side], self._factors[1 - side]
         middle = None if others is None else others[0].shape[1]
-        return OPERATIONS.lowrank(self._sizes, side, factors[0].shape[1], middle)
+        return self._sizes.lowrank(side, factors[0].shape[1], middle)
 
     @cached_property
     def _route(self):
         if self.method == "dense":
             return DenseRoute(self._in_pairs.sorted(0), self._out_pairs.sorted(0), *self._matrices)
-        if self.method == "sparse" and self._independent():
-            return DoubleSum(self._in_pairs.index, self._out_pairs.index, *self._matrices)
         if self.method == "sparse":
+            # A sum over all pairs of pairs where it reads less than Algorithm 1 would copy: a copy
+            # of one number costs as much as two to four multiply-adds
+            terms = len(self._in_pairs) * len(self._out_pairs)
+            if _WORTH_A_ROUTE <= terms <= 2 * sum(matrix.size for matrix in self._matrices):
+                return DoubleSum(self._in_pairs.index, self._out_pairs.index, *self._matrices)
             _, side = self._sizes.sparse()
             in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(side)
             first, second = self._matrices[side], self._matrices[1 - side]
@@ -219,15 +240,8 @@ class SampledKroneckerOperator(LinearOperator):
         in_pairs, out_pairs = self._in_pairs.sorted(1 - side), self._out_pairs.sorted(1 - side)
         P, Q = self._factors[side]
         between = self._factors[1 - side] or self._matrices[1 - side]
-        return PairRoute(in_pairs, out_pairs, Q, P, middle=Middle(between, out_pairs.majors))
-
-    def _independent(self):
-        """Whether a sum over all pairs of pairs reads less than Algorithm 1 would copy.
-
-        Copying one number costs as much as two to four multiply-adds.
-        """
-        terms = len(self._in_pairs) * len(self._out_pairs)
-        return _WORTH_A_ROUTE <= terms <= 2 * sum(matrix.size for matrix in self._matrices)
+        middle = middle_product(between, out_pairs.majors)
+        return PairRoute(in_pairs, out_pairs, Q, P, middle=middle)
 
     @cached_property
     def _adjoint_operator(self):
@@ -249,73 +263,13 @@ class SampledKroneckerOperator(LinearOperator):
     def _matmat(self, X):
         X = np.ascontiguousarray(X, self.dtype)
         if self._in_place is not None:
-            X = _summed(X, self._in_place, len(self._in_pairs))
+            sums = np.empty((len(self._in_pairs), X.shape[1]), X.dtype)
+            for column, values in enumerate(X.T):
+                sums[:, column] = np.bincount(self._in_place, values, minlength=len(sums))
+            X = sums
         with at_most_threads(self.flops * X.shape[1] / WORTH_A_THREAD):
             product = self._route(X)
         return product if self._out_place is None else product[self._out_place]
-
-    def _matvec(self, x):
-        return self._matmat(x.reshape(-1, 1))
-
-    def _rmatvec(self, x):
-        return self._adjoint_operator._matvec(x)
-
-    def _rmatmat(self, X):
-        return self._adjoint_operator._matmat(X)
-
-
-def _summed(X, place, n):
-    """(n, w) sums of the rows of X (e, w) that belong to the same place."""
-    sums = np.empty((n, X.shape[1]), X.dtype)
-    for column, values in enumerate(X.T):
-        sums[:, column] = np.bincount(place, values, minlength=n)
-    return sums
-
-
-def _cheapest_exact(costs, sizes):
-    # Of equals the first: operations of the BLAS are the faster ones
-    exact = {"dense": costs.dense(sizes), "sparse": costs.sparse(sizes)}
-    return min(exact.items(), key=lambda item: item[1])
-
-
-def _low_rank_options(costs, sizes, factors):
-    """Tuples (cost, side whose factors run over the pairs, whether the other has factors)."""
-    ranks = [None if pair is None else pair[0].shape[1] for pair in factors]
-    for side in (0, 1):
-        if ranks[side] is not None:
-            yield costs.lowrank(sizes, side, ranks[side]), side, False
-            if ranks[1 - side] is not None:
-                yield costs.lowrank(sizes, side, ranks[side], ranks[1 - side]), side, True
-
-
-def _cheapest_low_rank(options):
-    """The cheapest; of nearly equal ones that which takes the pairs by their row vertices.
-
-    They mostly come in this order. To permute ten million pairs, on the way in and out, takes two
-    thirds of the time of the rest of their product.
-    """
-    best = min(options)
-    by_rows = [option for option in options if option[1] == 1 and near(option[0], best[0])]
-    return min(by_rows, default=best)
-
-
-def _largest_below(cost, limit, stop):
-    """The largest rank up to ``stop`` of which the increasing cost is within the limit, or 0."""
-    low, high = 0, stop
-    while low < high:
-        rank = (low + high + 1) // 2
-        low, high = (rank, high) if cost(rank) <= limit else (low, rank - 1)
-    return low
-
-
-def _as_dtype(dtype, matrices):
-    if dtype is None:
-        both_single = all(matrix.dtype == np.float32 for matrix in matrices)
-        return np.dtype(np.float32 if both_single else np.float64)
-    known = np.dtype(dtype)
-    if known not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError(f"dtype is {dtype!r}: give float32 or float64")
-    return known
 
 
 def _in_precision(matrix, dtype):
@@ -339,6 +293,5 @@ def _as_sampling(rows, cols, shape, names):
     for index, size, name in zip((rows, cols), shape, names, strict=True):
         if max(np.size(index), size) > _MOST:
             raise InputError(f"{name} is too long: give at most {_MOST} pairs and vertices")
-    rows, cols = map(as_index, (rows, cols), shape, names)
-    check_as_many(rows, cols, names)
-    return Sampling(tuple(part.astype(np.int32, copy=False) for part in (rows, cols)), shape)
+    index = as_positions(rows, cols, shape, names)
+    return Sampling(tuple(part.astype(np.int32, copy=False) for part in index), shape)

@@ -9,7 +9,7 @@ import numpy as np
 from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_auc
 from kronbench.linalg import csi, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
-from kronbench.pairs._small_pairs import small_pairs
+from kronbench.pairs.data import small_pairs
 from kronbench.runner.solvers import SolverMissing, import_paths, import_solver
 
 

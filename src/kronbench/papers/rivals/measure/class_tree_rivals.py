@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from kronbench.class_tree import Tree
 from kronbench.evaluation import parent_accuracy, taxo_loss, two_thirds
-from kronbench.evaluation.subclasses import some_subclasses
+from kronbench.evaluation.class_scores import some_subclasses
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from kronbench.class_tree import Tree, sharing_pattern
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
-from kronbench.evaluation.subclasses import some_subclasses
+from kronbench.evaluation.class_scores import some_subclasses
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
