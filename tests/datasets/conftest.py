@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from kronbench import datasets
-from kronbench.datasets import fetch, transfer
+from kronbench.datasets import fetch
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,12 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("KRONBENCH_CACHE", str(cache))
     for name in ("KRONBENCH_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(fetch, "_last_resorts", lambda entry: [])
-    monkeypatch.setattr(transfer, "_dead", {})
+    addresses = fetch._addresses
+    monkeypatch.setattr(
+        *(fetch, "_addresses"),
+        lambda *given: (pair for pair in addresses(*given) if fetch._ARCHIVE not in pair[0]),
+    )
+    monkeypatch.setattr(fetch, "_dead", {})
     return cache
 
 
@@ -125,9 +129,9 @@ def connections(monkeypatch):
 
     def begin(url, *arguments):
         asked.append(url)
-        raise transfer.NoAnswerError("refused by the test")
+        raise fetch.NoAnswerError("refused by the test")
 
-    monkeypatch.setattr(transfer, "transfer", begin)
+    monkeypatch.setattr(fetch, "transfer", begin)
     return asked
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kronbench.datasets.corpus_surrogates import depths, surrogate_titles
-from kronbench.datasets.ipc import parse_titles
+from kronbench.datasets.wipo import parse_titles
 from tests.helpers import in_memory
 
 LINES = """D\tTEXTILES; PAPER

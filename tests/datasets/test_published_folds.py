@@ -90,5 +90,5 @@ def test_files_that_are_not_at_hand(monkeypatch, tmp_path, policy):
         datasets.folds("davis", "deepdta-1", policy=policy, data=data)
 
 
-def _no_network(entry, addresses, cached, tried, wrong):
-    raise datasets.fetch.Unavailable(entry, tried)
+def _no_network(entry, bases, tried, wrong):
+    raise datasets.fetch.Unavailable(entry, f"{entry.mirror}: {tried}")

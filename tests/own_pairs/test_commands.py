@@ -20,7 +20,7 @@ from kronbench.intervals import half_width
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
 from kronbench.own_pairs.recipe import make_recipe, read_assignments
 from kronbench.own_pairs.selection import n_fits, select
-from kronbench.own_pairs.tables import read_own_pairs
+from kronbench.datasets.pair_tables import read_own_pairs
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
 
 GAUSSIAN = [

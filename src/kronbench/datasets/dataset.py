@@ -138,10 +138,15 @@ class Dataset:
         try:
             known = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
             with np.load(folder / "data.npz", allow_pickle=False) as stored:
-                arrays = {
-                    key: _assemble(key, stored, kind["shape"])
-                    for key, kind in known.pop("arrays").items()
-                }
+                arrays = {}
+                for key, kind in known.pop("arrays").items():
+                    if f"{key}.indptr" in stored:
+                        *parts, shape = (stored[f"{key}.{part}"] for part in _SPARSE_PARTS)
+                        arrays[key] = sparse.csr_array(tuple(parts), shape=tuple(shape))
+                    else:
+                        arrays[key] = stored[key]
+                    if list(arrays[key].shape) != kind["shape"]:
+                        raise ValueError(f"{key} has another shape than its provenance says")
             known["files"] = tuple(FileRecord(**record) for record in known["files"])
             known["notes"] = tuple(known["notes"])
             return cls(arrays=arrays, **known)
@@ -154,14 +159,3 @@ class Dataset:
                 f"{folder} holds a data set that is damaged or of an earlier version "
                 f"({error}): delete the folder and prepare the data again"
             ) from None
-
-
-def _assemble(key, stored, shape):
-    if f"{key}.indptr" in stored:
-        parts = [stored[f"{key}.{part}"] for part in _SPARSE_PARTS]
-        array = sparse.csr_array(tuple(parts[:3]), shape=tuple(parts[3]))
-    else:
-        array = stored[key]
-    if list(array.shape) != shape:
-        raise ValueError(f"{key} has shape {array.shape}, its provenance says {tuple(shape)}")
-    return array

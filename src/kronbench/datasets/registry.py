@@ -83,7 +83,7 @@ def entries() -> dict[str, Entry]:
     files = [file for file in files if file.is_file()]
     own = os.environ.get("KRONBENCH_REGISTRY")
     for file in [*files, Path(own).expanduser().absolute()] if own else files:
-        lowered = _lowered(known)
+        lowered = {name.lower(): name for name in known}
         for name, entry in _read(file).items():
             if taken := lowered.get(name.lower()):
                 raise InputError(
@@ -96,11 +96,10 @@ def entries() -> dict[str, Entry]:
 
 def find(name: str) -> Entry:
     """The entry of a data set, matched without regard to case."""
-    known = entries()
-    lowered = _lowered(known)
-    if name.lower() in lowered:
-        return known[lowered[name.lower()]]
-    close = [lowered[key] for key in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
+    known = {entry.name.lower(): entry for entry in entries().values()}
+    if entry := known.get(name.lower()):
+        return entry
+    close = [known[key].name for key in difflib.get_close_matches(name.lower(), known, cutoff=0.5)]
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     raise InputError(
         f"there is no data set '{name}'; {hint}'python -m kronbench data list' shows all"
@@ -108,11 +107,7 @@ def find(name: str) -> Entry:
 
 
 def _read(path):
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError as error:
-        raise InputError(f"the registry {path} cannot be read: {error.strerror}") from None
-    return _read_unchanged(path, stamp)
+    return _read_unchanged(path, path.stat().st_mtime_ns if path.is_file() else None)
 
 
 @functools.lru_cache(maxsize=8)
@@ -120,15 +115,11 @@ def _read_unchanged(path, _stamp):
     content = read_yaml(path) or {}
     if path != config_path("datasets.yaml"):  # a test checks that one
         validate(content, "datasets", path)
-    lowered = _lowered(content)
-    for name in content:
-        if (other := lowered[name.lower()]) != name:
-            raise InputError(f"{path}: {name} and {other} differ only in case")
+    lowered = {name.lower(): name for name in content}
+    if differ := set(content) - set(lowered.values()):
+        name = min(differ)
+        raise InputError(f"{path}: {name} and {lowered[name.lower()]} differ only in case")
     return {name: _entry(name, fields) for name, fields in content.items()}
-
-
-def _lowered(names):
-    return {name.lower(): name for name in names}
 
 
 def _files(records, copies=()):

@@ -25,15 +25,10 @@ def stems(text: str) -> list[str]:
 @functools.cache
 def stem(word: str) -> str:
     """Stem of a lower-case word, by An algorithm for suffix stripping, Program 14(3), 1980."""
-    # Porter's own program leaves words of two letters alone; the paper's rules would cut "as".
-    return _porter().stemWord(word) if len(word) > 2 else word
-
-
-@functools.cache
-def _porter():
     with extra_for("the text of documents"):
         import snowballstemmer
-    return snowballstemmer.stemmer("porter")
+    # Porter's own program leaves words of two letters alone; the paper's rules would cut "as".
+    return snowballstemmer.stemmer("porter").stemWord(word) if len(word) > 2 else word
 
 
 def unit_counts(texts: Iterable[str]) -> sparse.csr_array:

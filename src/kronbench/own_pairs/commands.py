@@ -13,6 +13,7 @@ import numpy as np
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
+from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS
@@ -23,7 +24,7 @@ from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import check_solver_name, make_recipe, read_assignments
 from kronbench.own_pairs.requirements import check_memory, check_tables
 from kronbench.own_pairs.selection import check_selects, n_fits, select
-from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
+from kronbench.own_pairs.tables import read_new_pairs
 
 Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
 

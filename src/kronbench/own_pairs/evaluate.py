@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
 from kronbench.evaluation import (
     SETTINGS,
@@ -21,7 +22,6 @@ from kronbench.evaluation import (
 from kronbench.intervals import half_width, interval_text
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, n_fits, select
-from kronbench.own_pairs.tables import OwnPairs
 
 
 def _mse(y, scores):

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from kronbench import models
+from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
-from kronbench.own_pairs.tables import OwnPairs
 from kronbench.pairs import PairData
 from kronbench.runner.solvers import import_object
 from kronbench.yaml_files import number_or_text

@@ -1,50 +1,17 @@
-"""The three tables of a user, and the vertices of new pairs."""
+"""Pairs to predict, and their vertices in the form of those of a model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kronbench.datasets.pair_tables import read_tables
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean, read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import VertexTable, pair_ids, read_vertices
-
-
-@dataclass(frozen=True)
-class OwnPairs:
-    """Labelled pairs from files; ``names`` are the columns of row ids, column ids and labels."""
-
-    data: PairData
-    y: np.ndarray
-    sides: tuple[VertexTable, VertexTable]
-    names: tuple[str, str, str]
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The different labels, sorted."""
-        return np.unique(self.y)
-
-    @property
-    def two_classes(self) -> bool:
-        """Whether there are two labels, so that predictions are ranked and not measured."""
-        return len(self.labels) == 2
-
-
-def read_own_pairs(pairs: str | Path, *others: Any, **named: Any) -> OwnPairs:
-    """The pairs that :func:`kronbench.datasets.pair_tables.read_tables` reads from the same."""
-    sides, positions, y, names = read_tables(pairs, *others, **named)
-    if (y == y[0]).all():
-        raise InputError(
-            f"{pairs} has the label {y[0]:g} for every pair, so there is nothing to learn"
-        )
-    return OwnPairs(PairData(*(side.features for side in sides), *positions), y, sides, names)
 
 
 def read_new_pairs(
@@ -94,7 +61,18 @@ def read_new_pairs(
 def _as_in_model(table, side):
     """The features of a table in the order of those of the model."""
     if side.fingerprint:
-        return _bits_as_in_model(table, side)
+        if not table.fingerprint:
+            raise InputError(
+                f"{table.name} has no fingerprints, but the model was fitted with some: give them "
+                f"in a column '{side.fingerprint}'"
+            )
+        bits, wanted = table.features.shape[1], side.features.shape[1]
+        if bits != wanted:
+            raise InputError(
+                f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
+                f"{wanted}: fold them to that length"
+            )
+        return table.features
     position = pd.Index(table.columns).get_indexer(side.columns)
     if (missing := np.flatnonzero(position < 0)).size:
         name = side.columns[missing[0]]
@@ -110,19 +88,3 @@ def _as_in_model(table, side):
             "give the same columns"
         )
     return table.features[:, position]
-
-
-def _bits_as_in_model(table, side):
-    """Fingerprints of a table with as many bits as those of the model."""
-    if not table.fingerprint:
-        raise InputError(
-            f"{table.name} has no fingerprints, but the model was fitted with some: give them "
-            f"in a column '{side.fingerprint}'"
-        )
-    bits, wanted = table.features.shape[1], side.features.shape[1]
-    if bits != wanted:
-        raise InputError(
-            f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
-            f"{wanted}: fold them to that length"
-        )
-    return table.features
