@@ -22,13 +22,13 @@ def test_folds_have_the_setting_and_the_leak_that_are_registered(real, name, num
     parts = np.concatenate([fold.train, fold.test])
     assert len(np.unique(parts)) == len(parts)
     assert len(parts) == len(fold.rows)  # DeepDTA's are partitions of the known pairs
-    assert dict(entry.counts) == {"train": [*map(len, fold.parts)], "test": len(fold.test)}
+    assert entry["counts"] == {"train": [*map(len, fold.parts)], "test": len(fold.test)}
     tested = [np.unique(index[fold.test]) for index in (fold.rows, fold.cols)]
     new = len(fold.new_rows) == len(tested[0]), len(fold.new_cols) == len(tested[1])
     assert new == (fold.setting == "B", fold.setting == "C")
     assert np.isfinite(affinities(data)[fold.rows, fold.cols]).all()
     found = fold.leak(data["drug_similarity"], data["target_similarity"]).shares
-    assert found == pytest.approx(dict(entry.leak), abs=6e-5)
+    assert found == pytest.approx(entry["leak"], abs=6e-5)
 
 
 def test_leak_by_hand():

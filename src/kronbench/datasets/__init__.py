@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import json
 import logging
+import os
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -134,9 +135,10 @@ def folds(
     data = load(name, policy=policy, mirror=mirror) if data is None else data
     files, source = {}, "surrogate"
     if data.source != "surrogate":
-        files = _obtain(entry, entry.folds[fold].files, mirror)
+        files = _obtain(entry, entry.folds[fold]["files"], mirror)
         source = _source(files)
-    return published_folds.published_fold(entry.folds[fold], data, files, source, _rng(entry))
+    known = entry.folds[fold]
+    return published_folds.published_fold(fold, known, data, files, source, _rng(entry))
 
 
 def aliases(name: str) -> dict[str, dict[str, str]]:
@@ -162,9 +164,12 @@ def describe(name: str) -> dict:
         for key, file in entry.files.items()
     }
     known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
+    shown = ("title", "setting", "train", "test", "leak")
     if entry.folds:
         known["folds"] = {
-            key: {"title": fold.title, "setting": fold.setting, **fold.counts, "leak": fold.leak}
+            key: {
+                part: value for part, value in {**fold, **fold["counts"]}.items() if part in shown
+            }
             for key, fold in entry.folds.items()
         }
     return json.loads(json.dumps(known))  # lists for tuples
@@ -204,8 +209,8 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
 
 def _obtain(entry, files, mirror, network=True):
     """Files of an entry; those of one's own are looked for beside their registry first."""
-    mirrors = [str(entry.folder)] if entry.folder else []
-    mirrors += fetch.mirrors(mirror)
+    places = entry.folder, os.environ.get("KRONBENCH_MIRROR"), mirror
+    mirrors = [str(place) for place in places if place]
     try:
         return {key: fetch.obtain(file, mirrors, network=network) for key, file in files.items()}
     except fetch.Unavailable as error:

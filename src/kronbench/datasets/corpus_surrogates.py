@@ -6,7 +6,7 @@ which are close in the tree share words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.datasets import wipo
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.datasets.words import unit_rows
 
 _DOCUMENTS_AT_ONCE = 8192
@@ -96,7 +97,7 @@ def surrogate_index(
     n_documents: int,
     n_test: int,
     median_size: float,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """A random tree with ``levels[l]`` nodes at depth l + 1, and log-normal class sizes."""
     parents = random_tree(rng, [1, *levels])
     spread = np.sqrt(2 * np.log(n_documents / levels[-1] / median_size))  # by mean and median
@@ -107,12 +108,12 @@ def surrogate_index(
 
 def surrogate_section(
     rng: np.random.Generator,
-    files: Mapping[str, LocalFile] | None = None,
+    files: Files | None = None,
     *,
     section: str,
     n_features: int | None = None,
     **sizes: Any,
-) -> dict[str, np.ndarray | sparse.csr_array]:
+) -> Arrays:
     """Drawn words on the real documents' labels and tree, or on those of ``surrogate_index``.
 
     With ``n_features``, ``X`` has that many leading singular directions of the words. A ridge
@@ -131,9 +132,7 @@ def surrogate_section(
     return {"X": X, **placed}
 
 
-def surrogate_titles(
-    rng: np.random.Generator, **sizes: Any
-) -> dict[str, np.ndarray | sparse.csr_array]:
+def surrogate_titles(rng: np.random.Generator, **sizes: Any) -> Arrays:
     """Drawn titles of about eight words on a tree of ``surrogate_index``."""
     placed = surrogate_index(rng, n_test=0, **sizes)
     del placed["is_test"]
@@ -149,7 +148,7 @@ def surrogate_lshtc(
     levels: Sequence[int],
     n_novel: int,
     scale: float = 1.0,
-) -> dict[str, np.ndarray | sparse.csr_array]:
+) -> Arrays:
     """A corpus with ``levels`` of nodes below the root, the last the classes; a minute at scale 1.
 
     Below the same nodes hang ``n_novel`` classes of two documents each, which ``X`` leaves out.

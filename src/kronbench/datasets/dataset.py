@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,7 @@ KINDS = {
     "classes": "what is known of classes without any features: labels in a tree, or sizes",
 }
 
+Arrays: TypeAlias = dict[str, np.ndarray | sparse.csr_array]
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 

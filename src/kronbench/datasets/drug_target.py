@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbench import linalg  # whose functions are imported when they are called
 from kronbench.datasets.checkerboard import distinct
-from kronbench.datasets.dataset import Dataset
+from kronbench.datasets.dataset import Arrays, Dataset
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
@@ -72,9 +73,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         target_similarity = dataset["target_similarity_normalized"] / 100
     else:
         target_similarity = dataset["target_similarity"]
-    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
-
-    return psd_part(target_similarity), psd_part(dataset["drug_similarity"]), Y
+    return linalg.psd_part(target_similarity), linalg.psd_part(dataset["drug_similarity"]), Y
 
 
 def affinities(dataset: Dataset) -> np.ndarray:
@@ -90,8 +89,6 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
     "drugs" and "targets" as registered; "drugs_ecfp4"; "targets_normalized" alignment scores, and
     "targets_cosine", the raw score over the roots of the scores with oneself.
     """
-    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
-
     arrays = dataset.arrays
     rows, cols = {"drugs": arrays["drug_similarity"]}, {"targets": arrays["target_similarity"]}
     if "drug_similarity_ecfp4" in arrays:
@@ -100,7 +97,7 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
         length = np.sqrt(cols["targets"].diagonal())
         cols["targets_cosine"] = cols["targets"] / length[:, None] / length
         cols["targets_normalized"] = arrays["target_similarity_normalized"]
-    return tuple({name: psd_part(S) for name, S in side.items()} for side in (rows, cols))
+    return tuple({name: linalg.psd_part(S) for name, S in side.items()} for side in (rows, cols))
 
 
 def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
@@ -108,28 +105,23 @@ def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
 
     The similarity is scaled to a mean diagonal of 1.
     """
-    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
-
     S = similarity / np.diag(similarity).mean()
-    return psd_part(S * S if squared else S)
-
-
-def is_positive(
-    values: np.ndarray, at_least: float | None, at_most: float | None, above: float | None
-) -> np.ndarray:
-    """Which values have the label +1, by the one threshold that is given."""
-    if at_most is not None:
-        return values <= at_most
-    return values >= at_least if at_least is not None else values > above
+    return linalg.psd_part(S * S if squared else S)
 
 
 def label_matrix(
     values: np.ndarray,
-    positive: np.ndarray,
     drug_similarity: np.ndarray,
     target_similarity: np.ndarray,
-) -> dict[str, np.ndarray]:
-    """The arrays of a data set, with labels +1 where ``positive`` (m, q) says so."""
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+) -> Arrays:
+    """The arrays of a data set, with labels +1 by the one threshold that is given."""
+    if at_most is not None:
+        positive = values <= at_most
+    else:
+        positive = values > above if at_least is None else values >= at_least
     labels = np.where(positive, 1, -1).astype(np.int8)
     labels[np.isnan(values)] = 0
     return {

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 import numpy as np
 
-from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.drug_target import MOLAR, label_matrix
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
 _SIDES = ("drugs", "targets")
 
 
-def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
+def parse_interactions(files: Files) -> Arrays:
     """Read a set of Yamanishi et al.: tab-separated tables with identifiers.
 
     ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities), with
@@ -33,17 +33,17 @@ def parse_interactions(files: Mapping[str, LocalFile]) -> dict[str, np.ndarray]:
         _check_entries(files[key], similarity, np.isfinite(similarity), "a finite similarity")
         similarities[key] = similarity
     values = np.ascontiguousarray(table.T)
-    return label_matrix(values, values == 1, similarities["drugs"], similarities["targets"])
+    return label_matrix(values, similarities["drugs"], similarities["targets"], at_least=1)
 
 
 def parse_affinities(
-    files: Mapping[str, LocalFile],
+    files: Files,
     *,
     at_least: float | None = None,
     at_most: float | None = None,
     above: float | None = None,
     unit: str | None = None,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """Read affinities (Davis et al., Metz et al.): tables of numbers, drugs are rows.
 
     ``files`` has "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
@@ -53,7 +53,8 @@ def parse_affinities(
     label +1. Dissociation constants have ``at_most``, and must be known and positive; else unknown
     values (``nan``) are allowed. ``unit`` is that of dissociation constants, for ``kernels``.
     """
-    if [at_least, at_most, above].count(None) != 2:
+    threshold = at_least, at_most, above
+    if threshold.count(None) != 2:
         raise InputError(
             "options: give one of at_least, at_most and above, the threshold of label +1"
         )
@@ -63,7 +64,6 @@ def parse_affinities(
     if np.isinf(values).any() or (at_most is not None and not (values > 0).all()):
         expected = "numbers or nan" if at_most is None else "positive numbers"
         raise InputError(f"{files['affinities'].name} must have {expected}")
-    positive = is_positive(values, at_least, at_most, above)
     similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
     for key, similarity in similarities.items():
         size = values.shape[0 if key.startswith("drugs") else 1]
@@ -74,23 +74,19 @@ def parse_affinities(
             )
         if not np.isfinite(similarity).all():
             raise InputError(f"{files[key].name} has a similarity that is not finite")
-    arrays = label_matrix(values, positive, similarities["drugs"], similarities["targets"])
+    arrays = label_matrix(values, similarities["drugs"], similarities["targets"], *threshold)
     for key, similarity in similarities.items():
         side, _, other = key.partition("_")
         if other:
             arrays[f"{side.removesuffix('s')}_similarity_{other}"] = similarity
     for key, size in zip(("row_ids", "col_ids"), values.shape, strict=True):
         if key in files:
-            arrays[key] = _ids(files[key], size)
+            text = files[key].text()
+            ids = list(json.loads(text)) if text.startswith("{") else text.splitlines()
+            if not len(ids) == len(set(ids)) == size:
+                raise InputError(f"{files[key].name}: expected {size} different ids")
+            arrays[key] = np.array([name.strip() for name in ids])
     return arrays
-
-
-def _ids(file, size):
-    text = file.text()
-    lines = list(json.loads(text)) if text.startswith("{") else text.splitlines()
-    if len(lines) != size or len(set(lines)) != size:
-        raise InputError(f"{file.name} has {len(set(lines))} different ids: expected {size}")
-    return np.array([line.strip() for line in lines])
 
 
 def _labelled_table(file):

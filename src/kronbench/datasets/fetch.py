@@ -16,10 +16,10 @@ import os
 import tempfile
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from kronbench.datasets.dataset import FileRecord
@@ -62,6 +62,9 @@ class LocalFile:
             return stream.read().decode(encoding)
 
 
+Files: TypeAlias = Mapping[str, LocalFile]
+
+
 class Unavailable(InputError):
     """A registered file cannot be had; ``tried`` says where it was looked for, and what failed."""
 
@@ -79,11 +82,6 @@ def manual_folder() -> Path:
     return cache_folder() / "manual"
 
 
-def mirrors(extra: str | Path | None = None) -> list[str]:
-    """The mirrors to try in order: ``KRONBENCH_MIRROR``, then the one given."""
-    return [str(mirror) for mirror in (os.environ.get("KRONBENCH_MIRROR"), extra) if mirror]
-
-
 def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = True) -> LocalFile:
     """A checked copy of one registered file, or `Unavailable` where it is found nowhere.
 
@@ -93,7 +91,8 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
     searched. A file with another checksum than registered is an error that shows both; one in the
     cache is fetched anew, and an error only where that fails.
     """
-    folders, bases = _places(mirrors)
+    bases = [_base(mirror) for mirror in mirrors if "://" in mirror]
+    folders = [Path(mirror).expanduser() for mirror in mirrors if "://" not in mirror]
     places = [(manual_folder(), "manual", "put in place by hand")]
     places += [(cache_folder(), "download", "cache")]
     places += [(folder, "mirror", "mirror folder") for folder in folders]
@@ -119,25 +118,17 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
     raise wrong or Unavailable(entry, f"{entry.mirror}: {', '.join(tried)}")
 
 
-def _places(mirrors):
-    """Folders and base urls among the mirrors."""
-    folders, bases = [], []
-    for mirror in mirrors:
-        scheme, separator, _ = mirror.partition("://")
-        if not separator:
-            folders.append(Path(mirror).expanduser())
-            continue
-        with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
-            parts = urlsplit(mirror)
-            if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-                bases.append(parts)
-                continue
-        # Not shown: it may hold a password.
-        raise InputError(
-            f"a mirror begins with {scheme}://, which is not supported: give a folder, or a "
-            "full address with http or https"
-        )
-    return folders, bases
+def _base(mirror):
+    """The parts of a base url."""
+    with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
+        parts = urlsplit(mirror)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    # Not shown: it may hold a password.
+    raise InputError(
+        f"a mirror begins with {mirror.partition('://')[0]}://, which is not supported: give a "
+        "folder, or a full address with http or https"
+    )
 
 
 def _addresses(entry, bases):
@@ -158,13 +149,24 @@ def _open(path, packed):
 
 def _checked(path, packed, entry, origin, name):
     """The record of a file that has the registered sum, or is the second accepted one."""
+    digest, size = hashlib.sha256(), 0
     try:
-        sha256, size = _sum(hashlib.sha256(), path, packed, entry, name)
+        with _open(path, packed) as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+                size += len(block)
+                if packed and size > entry.limit:
+                    known = f"{entry.bytes} are" if entry.bytes else "no size is"
+                    raise InputError(
+                        f"{name} has more than {entry.limit} bytes, {known} registered: it is a "
+                        "different file"
+                    )
+        sha256 = digest.hexdigest()
         sound = entry.sha256 in (None, sha256)
         if not sound and entry.git_blob:
-            start = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-            blob, _ = _sum(start, path, packed, entry, name)
-            sound = blob == entry.git_blob
+            with _open(path, packed) as stream:
+                blob = b"blob %d\0" % size + stream.read()
+            sound = hashlib.sha1(blob, usedforsecurity=False).hexdigest() == entry.git_blob
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} is not a complete gzip file ({error}): get it again") from None
     except OSError as error:
@@ -177,22 +179,6 @@ def _checked(path, packed, entry, origin, name):
             WITH_ADVICE,
         )
     return FileRecord(entry.mirror, sha256, size, origin)
-
-
-def _sum(digest, path, packed, entry, name):
-    """The digest of the uncompressed bytes, and their number."""
-    size = 0
-    with _open(path, packed) as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-            size += len(block)
-            if packed and size > entry.limit:
-                known = f"{entry.bytes} are" if entry.bytes else "no size is"
-                raise InputError(
-                    f"{name} has more than {entry.limit} bytes, {known} registered: it is a "
-                    "different file"
-                )
-    return digest.hexdigest(), size
 
 
 def _download(entry, bases, tried, wrong):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 from kronbench.io import check_columns, read_table
 from kronbench.pairs import PairData
 
 if TYPE_CHECKING:
     from kronbench.pairs.frames import VertexTable
-
-FILES = ("pairs", "rows", "cols")
 
 
 @dataclass(frozen=True)
@@ -87,21 +84,21 @@ def read_own_pairs(
 
 
 def parse_tables(
-    files: Mapping[str, LocalFile],
+    files: Files,
     *,
     row: str | None = None,
     col: str | None = None,
     label: str | None = None,
     at_least: float | None = None,
-) -> dict[str, np.ndarray | sparse.csr_array]:
+) -> Arrays:
     """Read pairs with labels, and the features of both sides, by their ids.
 
     ``files`` are "pairs", "rows" and "cols", the columns those of :func:`read_own_pairs`. The
     label is +1 from ``at_least`` on, else -1; without it there must be two different labels.
     """
-    if set(files) != set(FILES):
+    if set(files) != {"pairs", "rows", "cols"}:
         raise InputError(
-            f"a data set of pairs has the files {', '.join(FILES)}; these are registered: "
+            "a data set of pairs has the files pairs, rows, cols; these are registered: "
             f"{', '.join(files)}"
         )
     paths = {key: file.path for key, file in files.items()}

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kronbench.datasets.dataset import Arrays
 from kronbench.datasets.drug_target_files import parse_affinities
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.fetch import Files
 
 DOMAIN_KERNELS = ("Gaussian", "Linear")
 PAIRWISE_KERNELS = ("Linear", "Poly2D", "Kronecker", "Cartesian")
@@ -24,7 +25,7 @@ _AXES = {
 }
 
 
-def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dict[str, np.ndarray]:
+def parse_printed_curves(files: Files, *, above: float) -> Arrays:
     """Read affinities as ``parse_affinities`` does, and the printed AUC of each iteration.
 
     ``files`` also has "curves", a table with semicolons. The result also has ``printed_train``
@@ -47,8 +48,8 @@ def parse_printed_curves(files: Mapping[str, LocalFile], *, above: float) -> dic
 
 
 def parse_printed_predictions(
-    files: Mapping[str, LocalFile], *, col_aliases: Mapping[str, str], **options: object
-) -> dict[str, np.ndarray]:
+    files: Files, *, col_aliases: Mapping[str, str], **options: object
+) -> Arrays:
     """Read affinities with ids as ``parse_affinities`` does, and predictions of the same pairs.
 
     ``files`` also has "predictions": blocks that begin with "FOLD : k", then lines of row id,

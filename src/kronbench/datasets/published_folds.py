@@ -9,12 +9,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from kronbench.datasets.dataset import Dataset, FileRecord
-from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.registry import FoldEntry
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
 _PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
@@ -81,8 +81,7 @@ class PublishedFold:
         )
 
 
-@dataclass(frozen=True)
-class Leak:
+class Leak(NamedTuple):
     """Which parts of a test set have a twin in training.
 
     ``rows`` and ``cols`` say for the new vertices of the fold whether a training vertex has the
@@ -97,16 +96,11 @@ class Leak:
     @property
     def shares(self) -> dict[str, float]:
         """Leak scores: share of the new vertices of each side that has some, and of the pairs."""
-        parts = {"rows": self.rows, "cols": self.cols, "pairs": self.pairs}
-        return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+        return {name: float(part.mean()) for name, part in self._asdict().items() if len(part)}
 
 
 def published_fold(
-    entry: FoldEntry,
-    data: Dataset,
-    files: Mapping[str, LocalFile],
-    source: str,
-    rng: np.random.Generator,
+    name: str, entry: Mapping, data: Dataset, files: Files, source: str, rng: np.random.Generator
 ) -> PublishedFold:
     """The fold of its files: JSON lists of positions, a list of lists to train on.
 
@@ -119,12 +113,12 @@ def published_fold(
     if files:
         parts, test = (json.loads(files[key].text()) for key in ("train", "test"))
     else:
-        units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry.setting]
+        units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry["setting"]]
         occurring, unit = np.unique(units, return_inverse=True)
         part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
         *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
     return PublishedFold(
-        *(data.name, entry.name, entry.title, entry.setting, rows, cols),
-        *(tuple(map(np.array, parts)), np.array(test), source, entry.positive_above),
+        *(data.name, name, entry["title"], entry["setting"], rows, cols),
+        *(tuple(map(np.array, parts)), np.array(test), source, entry.get("positive_above")),
         tuple(file.record for file in files.values()),
     )

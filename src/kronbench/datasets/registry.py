@@ -38,22 +38,6 @@ class FileEntry:
 
 
 @dataclass(frozen=True)
-class FoldEntry:
-    """A published split of a data set, and its files.
-
-    ``leak`` are the shares of new vertices and of test pairs that have a twin in training.
-    """
-
-    name: str
-    title: str
-    setting: str
-    counts: Mapping
-    files: Mapping[str, FileEntry]
-    leak: Mapping[str, float] = field(default_factory=dict)
-    positive_above: float | None = None
-
-
-@dataclass(frozen=True)
 class Entry:
     """One registered data set, as in ``config/datasets.yaml``."""
 
@@ -70,7 +54,7 @@ class Entry:
     agreement: str = ""
     other_data: Mapping[str, str] = field(default_factory=dict)
     manual: Mapping | None = None
-    folds: Mapping[str, FoldEntry] = field(default_factory=dict)
+    folds: Mapping[str, Mapping] = field(default_factory=dict)  # each with its ``files``
     aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by "rows" and "cols"
     own: bool = False  # an entry of ``KRONBENCH_REGISTRY``, of which no paper speaks
     folder: Path | None = None  # where its files are looked for first
@@ -138,7 +122,7 @@ def _entry(name, fields):
     known["shape"] = {key: tuple(dims) for key, dims in known.get("shape", {}).items()}
     known["notes"] = tuple(known.get("notes", ()))
     known["folds"] = {
-        key: FoldEntry(name=key, **{**record, "files": _files(record.get("files", {}))})
+        key: {**record, "files": _files(record["files"])}
         for key, record in known.get("folds", {}).items()
     }
     return Entry(name=name, **known)

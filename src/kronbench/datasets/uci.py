@@ -8,12 +8,13 @@ to be taken on the training part, which only the experiment knows.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
 
@@ -31,33 +32,29 @@ class Layout:
     ignore: tuple[int, ...] = ()  # fields that are neither input nor target (identifiers)
     categorical: tuple[int, ...] = ()  # fields that become indicators, one a value in order
     sequence: int | None = None  # a field of one letter a position, each of them categorical
-    missing: frozenset[str] = frozenset()  # "not known": the record is left out ("nan" in Weka's)
+    missing: frozenset[str] = frozenset("?")  # the record is left out ("nan" in Weka's)
     codes: dict[str, str] = field(default_factory=dict)  # numerals for words
 
 
-def _numbered(first, last):
-    return tuple(str(label) for label in range(first, last + 1))
-
-
-_UNKNOWN = frozenset("?")
-_DELVE = Layout(33)
+_DIGITS = tuple("0123456789")
+_PLACES = ("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL")
 
 LAYOUTS = {
     "abalone": Layout(9, delimiter=",", categorical=(0,)),
-    "adult": Layout(15, delimiter=",", labels=("<=50K", ">50K"), missing=_UNKNOWN),
+    "adult": Layout(15, delimiter=",", labels=("<=50K", ">50K")),
     "boston": Layout(14),
-    "breast": Layout(11, delimiter=",", labels=("2", "4"), ignore=(0,), missing=_UNKNOWN),
+    "breast": Layout(11, delimiter=",", labels=("2", "4"), ignore=(0,)),
     "census-house": Layout(17),
-    "cmc": Layout(10, delimiter=",", labels=_numbered(1, 3), categorical=(6,)),
+    "cmc": Layout(10, delimiter=",", labels=_DIGITS[1:4], categorical=(6,)),
     "comp-activ": Layout(22),
-    "delve-32": _DELVE,
-    "dermatology": Layout(35, delimiter=",", labels=_numbered(1, 6), missing=_UNKNOWN),
+    "delve-32": Layout(33),
+    "dermatology": Layout(35, delimiter=",", labels=_DIGITS[1:7]),
     "hypothyroid": Layout(
         30,
         arff=True,
         labels=(
-            "negative",
-            *(f"{c}_hypothyroid" for c in ("compensated", "primary", "secondary")),
+            *("negative", "compensated_hypothyroid", "primary_hypothyroid"),
+            "secondary_hypothyroid",
         ),
         missing=frozenset({"?", "nan"}),
         codes={"F": "0", "M": "1", "f": "0", "t": "1"},
@@ -67,44 +64,29 @@ LAYOUTS = {
     "liver": Layout(7, delimiter=",", labels=("1", "2")),
     # A question mark is the documented way to write an unknown stalk root, and counts as a value.
     "mushroom": Layout(
-        23, target=0, delimiter=",", labels=("e", "p"), categorical=tuple(range(1, 23))
+        23, 0, ("e", "p"), ",", categorical=tuple(range(1, 23)), missing=frozenset()
     ),
-    "optdigits": Layout(65, delimiter=",", labels=_numbered(0, 9)),
-    "page-blocks": Layout(11, labels=_numbered(1, 5)),
-    "pendigits": Layout(17, delimiter=",", labels=_numbered(0, 9)),
+    "optdigits": Layout(65, delimiter=",", labels=_DIGITS),
+    "page-blocks": Layout(11, labels=_DIGITS[1:6]),
+    "pendigits": Layout(17, delimiter=",", labels=_DIGITS),
     "pi-diabetes": Layout(9, delimiter=",", labels=("0", "1")),
-    "satellite": Layout(37, labels=("1", "2", "3", "4", "5", "7")),
-    "segmentation": Layout(20, labels=_numbered(1, 7)),
+    "satellite": Layout(37, labels=(*_DIGITS[1:6], "7")),
+    "segmentation": Layout(20, labels=_DIGITS[1:8]),
     "spambase": Layout(58, delimiter=",", labels=("0", "1")),
     "splice": Layout(
-        3,
-        target=0,
-        delimiter=",",
-        labels=("EI", "IE", "N"),
-        ignore=(1,),
-        sequence=2,
-        missing=frozenset("DNSR"),
+        3, 0, ("EI", "IE", "N"), ",", ignore=(1,), sequence=2, missing=frozenset("DNSR")
     ),
     "titanic": Layout(
-        4,
-        delimiter="\x1f",
-        record_end="\x1e",
-        header=2,
-        labels=("no", "yes"),
-        categorical=(0, 1, 2),
+        4, -1, ("no", "yes"), "\x1f", record_end="\x1e", header=2, categorical=(0, 1, 2)
     ),
     "vehicle": Layout(19, labels=("bus", "opel", "saab", "van")),
-    "vowel": Layout(14, labels=_numbered(0, 10), ignore=(0, 1, 2)),
-    "yeast": Layout(
-        10,
-        labels=("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL"),
-        ignore=(0,),
-    ),
+    "vowel": Layout(14, labels=(*_DIGITS, "10"), ignore=(0, 1, 2)),
+    "yeast": Layout(10, labels=_PLACES, ignore=(0,)),
 }
 
 
 def parse_table(
-    files: Mapping[str, LocalFile],
+    files: Files,
     *,
     layout: str,
     n_points: int,
@@ -116,7 +98,7 @@ def parse_table(
     median_split: bool = False,
     seed: int | None = None,
     test: str | None = None,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """Inputs and targets of the files' records, which follow each other in the order of ``files``.
 
     ``classes`` are the labels of class 0, of class 1 ... (None: those of the layout one by one);
@@ -206,7 +188,7 @@ def surrogate_table(
     class_counts: Sequence[int] | None = None,
     blocks: Sequence[int] = (),
     n_test: int | None = None,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """Correlated inputs and a smooth noisy target, of the shape and class sizes of the real table.
 
     The covariance of the inputs has eigenvalues 1/k; the last columns are indicators, ``blocks``

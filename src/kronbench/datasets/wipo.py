@@ -11,12 +11,11 @@ import re
 import warnings
 import xml.etree.ElementTree as ElementTree
 import zipfile
-from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.datasets.words import unit_counts, unit_rows
 from kronbench.errors import InputError
 
@@ -27,9 +26,7 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
 
 
-def parse_index(
-    files: Mapping[str, LocalFile], *, section: str | None = None
-) -> dict[str, np.ndarray]:
+def parse_index(files: Files, *, section: str | None = None) -> Arrays:
     """The tree of all sections, or below one, and each document's place in it.
 
     ``files`` has ``train`` and ``test``, lists of paths ``./D/01/D/001/US9812345_30121998.xml``.
@@ -38,9 +35,7 @@ def parse_index(
     return _placed(_listed(files, section), section)
 
 
-def parse_records(
-    files: Mapping[str, LocalFile], *, section: str
-) -> dict[str, np.ndarray | sparse.csr_array]:
+def parse_records(files: Files, *, section: str) -> Arrays:
     """Bags of words of title and claims of one section, from the user's copy of the collection.
 
     ``files`` has ``train`` and ``test``, the index, and ``collection``: a zip archive of the XML
@@ -52,9 +47,7 @@ def parse_records(
     return {"X": unit_counts(texts), **_placed(documents, section)}
 
 
-def parse_features(
-    files: Mapping[str, LocalFile], *, section: str, n_features: int
-) -> dict[str, np.ndarray]:
+def parse_features(files: Files, *, section: str, n_features: int) -> Arrays:
     """Features of one section made by others from the real texts, scaled to rows of unit norm.
 
     ``files`` has ``train`` and ``test``, the index, and ``train_features`` and ``test_features``:
@@ -72,9 +65,7 @@ def parse_features(
     return {"X": unit_rows(np.vstack(X)), **placed}
 
 
-def parse_titles(
-    files: Mapping[str, LocalFile], *, section: str
-) -> dict[str, np.ndarray | sparse.csr_array]:
+def parse_titles(files: Files, *, section: str) -> Arrays:
     """Each subgroup's title is a document, its main group the class.
 
     ``files`` has ``titles``: lines of a symbol, such as D01B0001020000, a tab and its English
