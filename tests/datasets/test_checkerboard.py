@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kronbench import InputError, datasets
-from kronbench.datasets.checkerboard import checkerboard, distinct
 from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.datasets.generators import checkerboard, distinct
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,8 +5,12 @@ import pytest
 
 from kronbench import InputError, datasets
 from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import kernels, labelled_pairs
-from kronbench.datasets.drug_target_files import parse_affinities, parse_interactions
+from kronbench.datasets.drug_target import (
+    kernels,
+    labelled_pairs,
+    parse_affinities,
+    parse_interactions,
+)
 from kronbench.resources import printed_path
 from tests.helpers import in_memory
 

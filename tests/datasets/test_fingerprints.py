@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kronbench.datasets.fingerprints import FingerprintRecipe
+from kronbench.datasets.generators import FingerprintRecipe
 from kronbench.linalg import gram
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kronbench.datasets.words import stem, stems, unit_counts
+from kronbench.datasets.wipo import stem, stems, unit_counts
 
 
 @pytest.mark.parametrize(

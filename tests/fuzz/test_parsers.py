@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from scipy import sparse
 
 from kronbench import InputError, datasets
-from kronbench.datasets import drug_target_files, fetch, lshtc, registry, wipo
+from kronbench.datasets import drug_target, fetch, lshtc, registry, wipo
 from tests.helpers import in_memory
 
 FILES = int(os.environ.get("KRONBENCH_FUZZ", "0"))
@@ -180,11 +180,11 @@ ENTRY = {
 
 PARSERS = {
     **{
-        f"interactions {key}": one_of(drug_target_files.parse_interactions, YAMANISHI, key)
+        f"interactions {key}": one_of(drug_target.parse_interactions, YAMANISHI, key)
         for key in ("interactions", "drugs")
     },
     **{
-        f"affinities {key}": one_of(drug_target_files.parse_affinities, METZ, key, at_least=7.0)
+        f"affinities {key}": one_of(drug_target.parse_affinities, METZ, key, at_least=7.0)
         for key in ("affinities", "drugs")
     },
     **{f"lshtc {key}": one_of(lshtc.parse_lshtc, LSHTC, key, n_words=20) for key in LSHTC},

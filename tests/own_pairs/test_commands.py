@@ -15,12 +15,12 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from kronbench import PairData
+from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
 from kronbench.intervals import half_width
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
 from kronbench.own_pairs.recipe import make_recipe, read_assignments
 from kronbench.own_pairs.selection import n_fits, select
-from kronbench.datasets.pair_tables import read_own_pairs
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
 
 GAUSSIAN = [

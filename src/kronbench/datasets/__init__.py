@@ -16,7 +16,7 @@ import numpy as np
 
 from kronbench.datasets import (
     corpus_surrogates,
-    drug_target_files,
+    drug_target,
     drug_target_surrogates,
     fetch,
     generators,
@@ -28,7 +28,6 @@ from kronbench.datasets import (
     uci,
     wipo,
 )
-from kronbench.datasets.checkerboard import generate as generate_checkerboard
 from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
 from kronbench.datasets.published_folds import Leak, PublishedFold
 from kronbench.errors import InputError
@@ -58,15 +57,15 @@ _INDEX_FILES = ("train", "test")
 LOADERS: dict[str, Loader] = {
     "interactions": Loader(
         "label matrix",
-        drug_target_files.parse_interactions,
+        drug_target.parse_interactions,
         drug_target_surrogates.surrogate_interactions,
     ),
-    "affinities": Loader("label matrix", drug_target_files.parse_affinities, _AFFINITIES),
+    "affinities": Loader("label matrix", drug_target.parse_affinities, _AFFINITIES),
     "printed_curves": Loader("label matrix", printed_results.parse_printed_curves, _AFFINITIES),
     "printed_predictions": Loader(
         "label matrix", printed_results.parse_printed_predictions, _AFFINITIES
     ),
-    "checkerboard": Loader("pairs", generate=generate_checkerboard),
+    "checkerboard": Loader("pairs", generate=generators.registered_checkerboard),
     "pairs": Loader("labelled pairs", pair_tables.parse_tables),
     "table": Loader("vectors", uci.parse_table, uci.surrogate_table),
     "ringnorm": Loader("vectors", generate=generators.ringnorm),
@@ -164,12 +163,10 @@ def describe(name: str) -> dict:
         for key, file in entry.files.items()
     }
     known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
-    shown = ("title", "setting", "train", "test", "leak")
     if entry.folds:
         known["folds"] = {
-            key: {
-                part: value for part, value in {**fold, **fold["counts"]}.items() if part in shown
-            }
+            key: {"title": fold["title"], "setting": fold["setting"]}
+            | {**fold["counts"], "leak": fold.get("leak", {})}
             for key, fold in entry.folds.items()
         }
     return json.loads(json.dumps(known))  # lists for tuples

@@ -16,7 +16,6 @@ from scipy import sparse
 from kronbench.datasets import wipo
 from kronbench.datasets.dataset import Arrays
 from kronbench.datasets.fetch import Files
-from kronbench.datasets.words import unit_rows
 
 _DOCUMENTS_AT_ONCE = 8192
 _SHIFT = 2.7  # of the ranks of words in Zipf's law
@@ -128,7 +127,7 @@ def surrogate_section(
         from sklearn.decomposition import TruncatedSVD
 
         reduction = TruncatedSVD(n_features, random_state=int(rng.integers(2**31)))
-        X = unit_rows(reduction.fit_transform(X))
+        X = wipo.unit_rows(reduction.fit_transform(X))
     return {"X": X, **placed}
 
 
@@ -212,7 +211,7 @@ def _unit_words(rng, placed, n_words, law):
     parents, y = placed["parents"], placed["y"]
     n_inner = len(parents) - (y.max() + 1)
     counts = Topics(rng, parents, n_words, law).draw(rng, n_inner + y)
-    return sparse.csr_array(unit_rows(counts.astype(np.float64)))
+    return sparse.csr_array(wipo.unit_rows(counts.astype(np.float64)))
 
 
 def _distinct(rng, law, size):

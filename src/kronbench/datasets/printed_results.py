@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kronbench.datasets.dataset import Arrays
-from kronbench.datasets.drug_target_files import parse_affinities
+from kronbench.datasets.drug_target import parse_affinities
 from kronbench.datasets.fetch import Files
 
 DOMAIN_KERNELS = ("Gaussian", "Linear")

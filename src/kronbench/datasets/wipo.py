@@ -7,22 +7,25 @@ features made from the real texts. The titles of the classification are real tex
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from collections.abc import Iterable
 
 import numpy as np
+from scipy import sparse
 
 from kronbench.datasets.dataset import Arrays
 from kronbench.datasets.fetch import Files
-from kronbench.datasets.words import unit_counts, unit_rows
-from kronbench.errors import InputError
+from kronbench.errors import InputError, extra_for
 
 _LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
 _TITLE_LEVELS = (3, 4, 8)  # the same in the file of titles, of one section
 _RECORD_LIMIT = 1 << 24  # bytes of one record
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_WORD = re.compile(r"[a-z]{2,}")
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
 
 
@@ -152,3 +155,35 @@ def _texts(file, documents):
                 if part.get(_LANGUAGE, "EN") == "EN"
                 for text in part.itertext()
             )
+
+
+def stems(text: str) -> list[str]:
+    """Stems of the words of ``text``, letters only, in their order, without English stop words."""
+    # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return [stem(word) for word in _WORD.findall(text.lower()) if word not in ENGLISH_STOP_WORDS]
+
+
+@functools.cache
+def stem(word: str) -> str:
+    """Stem of a lower-case word, by An algorithm for suffix stripping, Program 14(3), 1980."""
+    with extra_for("the text of documents"):
+        import snowballstemmer
+    # Porter's own program leaves words of two letters alone; the paper's rules would cut "as".
+    return snowballstemmer.stemmer("porter").stemWord(word) if len(word) > 2 else word
+
+
+def unit_counts(texts: Iterable[str]) -> sparse.csr_array:
+    """(n, V) counts of the stems of ``texts``, in their order, in rows of unit norm or zero."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(texts)
+    return sparse.csr_array(unit_rows(counts))
+
+
+def unit_rows(X: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
+    """Rows of Euclidean length one; rows of zeros stay."""
+    from sklearn.preprocessing import normalize
+
+    return normalize(X)
