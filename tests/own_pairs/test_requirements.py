@@ -94,14 +94,14 @@ def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
 
 
 def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):
-    free = available_memory([tmp_path])  # says nothing of a container
+    free = available_memory(tmp_path)  # says nothing of a container
     assert free > 2**27
 
     def container(limit):
         (tmp_path / "memory.max").write_text(f"{limit}\n")
         (tmp_path / "memory.current").write_text(f"{3 * 2**25}\n")
         (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {2**25}\n")
-        return available_memory([tmp_path])
+        return available_memory(tmp_path)
 
     assert container(2**27) == 2**27 - 2**26
     assert container(2**10) == 0

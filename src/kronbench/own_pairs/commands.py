@@ -7,16 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
-from kronbench.io import SEPARATORS
+from kronbench.io import SEPARATORS, did_you_mean, read_table
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
@@ -24,7 +26,8 @@ from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import check_solver_name, make_recipe, read_assignments
 from kronbench.own_pairs.requirements import check_memory, check_tables
 from kronbench.own_pairs.selection import check_selects, n_fits, select
-from kronbench.own_pairs.tables import read_new_pairs
+from kronbench.pairs import PairData
+from kronbench.pairs.frames import pair_ids, read_vertices
 
 Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
 
@@ -100,7 +103,7 @@ def predict_files(
     check_output(out, [model, pairs, rows, cols])
     check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
-    ids, groups = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
+    ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
     scores = np.empty(len(ids))
     for part, data in groups:
         check_memory(known.recipe, known.data, data)
@@ -162,3 +165,69 @@ def _refused_writing() -> Iterator[None]:
         if not (sentence := os_error_advice(error)):
             raise
         raise InputError(sentence) from None
+
+
+def _read_new_pairs(pairs, sides, names, rows, cols):
+    """The ids of pairs to predict, and groups of their positions with the pairs there.
+
+    Features are as those of a model's vertices, which are ``sides``. A group has each side from
+    the model, or from a table of new vertices: a model with vertex effects knows its own vertices
+    by their array of features.
+    """
+    frame = read_table(pairs, ids=list(names))
+    found = []
+    options = zip(sides, (rows, cols), ("--rows", "--cols"), names, strict=True)
+    for side, path, option, name in options:
+        ids = pair_ids(frame, name, str(pairs))
+        known = pd.Index(side.ids).get_indexer(ids)
+        new, features = np.full(len(ids), -1), None
+        if path is not None:
+            table = read_vertices(read_table(path), option)
+            new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
+        if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
+            where = f"{path}, nor in the model" if path else "the model"
+            raise InputError(
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{ids[unknown[0]]}' is not in {where}"
+                + ("" if path else f": give its features with {option}")
+            )
+        found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
+    (new_row, row, row_features), (new_col, col, col_features) = found
+    groups = []
+    for a, b in product((False, True), repeat=2):
+        part = np.flatnonzero((new_row == a) & (new_col == b))
+        if part.size:
+            data = PairData(row_features[a], col_features[b], row[part], col[part])
+            groups.append((part, data))
+    return frame[list(names)], groups
+
+
+def _as_in_model(table, side):
+    """The features of a table in the order of those of the model."""
+    if side.fingerprint:
+        if not table.fingerprint:
+            raise InputError(
+                f"{table.name} has no fingerprints, but the model was fitted with some: give them "
+                f"in a column '{side.fingerprint}'"
+            )
+        bits, wanted = table.features.shape[1], side.features.shape[1]
+        if bits != wanted:
+            raise InputError(
+                f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
+                f"{wanted}: fold them to that length"
+            )
+        return table.features
+    position = pd.Index(table.columns).get_indexer(side.columns)
+    if (missing := np.flatnonzero(position < 0)).size:
+        name = side.columns[missing[0]]
+        raise InputError(
+            f"{table.name} has no column '{name}', which the model was fitted with"
+            + did_you_mean(name, table.columns)
+        )
+    # a similarity of old and new vertices has columns for the new ones too
+    more = set(table.columns) - set(side.columns) - set(table.ids if side.similarity else ())
+    if more:
+        raise InputError(
+            f"{table.name} has a column '{min(more)}', which the model was not fitted with: "
+            "give the same columns"
+        )
+    return table.features[:, position]

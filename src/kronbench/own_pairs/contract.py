@@ -55,15 +55,7 @@ def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = No
 
 def check_takes_pairs(path: str, parameters: Mapping[str, object] | None = None) -> None:
     """InputError unless a solver from outside fits and scores a PairData, tried on a toy."""
-    solver = _made(path, parameters or {})
-
-    def scores_pairs(solver):
-        pairs, y = _toy()
-        solver.fit(pairs, y)
-        if (shape := _scores(solver, pairs[:3]).shape) != (3,):
-            raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
-
-    if why := _wrong(scores_pairs, solver):
+    if why := _wrong(_scores_pairs, _made(path, parameters or {})):
         if "not an array of features" in why:
             why = "it converts X to an array"
         raise InputError(
@@ -123,19 +115,20 @@ def _compare(one: np.ndarray, other: np.ndarray, what: str, share: float = _ROUN
         raise Broken(f"{what}: scores differ by up to {apart:.3g}")
 
 
+def _scores_pairs(solver):
+    pairs, y = _toy()
+    if (shape := _scores(solver.fit(pairs, y), pairs[:3]).shape) != (3,):
+        raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
+
+
 def _keeps_parameters(solver):
     """Keyword parameters are stored untouched: get_params, set_params and clone work."""
-    before = _texts(solver)
-    copy = clone(solver)
-    if _texts(copy) != before:
+    before, copy = repr(solver.get_params()), clone(solver)
+    if repr(copy.get_params()) != before:
         raise Broken("a clone has other parameters")
     copy.set_params(**solver.get_params()).fit(*_toy())
-    if _texts(copy) != before:
+    if repr(copy.get_params()) != before:
         raise Broken("fit changes a parameter: keep what is learned in attributes that end in _")
-
-
-def _texts(solver):
-    return {name: repr(value) for name, value in solver.get_params().items()}
 
 
 def _returns_itself(solver):

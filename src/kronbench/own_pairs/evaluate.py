@@ -28,8 +28,6 @@ def _mse(y, scores):
     return float(np.mean((y - scores) ** 2))
 
 
-_AREA = {"AUC": roc_auc}
-_NUMBERS = {"C-index": concordance_index, "MSE": _mse}
 _PARTS = ("model", "margins", "difference")
 _FEW = 10  # pairs of a test set
 
@@ -71,13 +69,11 @@ def evaluate(
                 found = splitter.leak(own.data)
                 leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
             folds = list(splitter.split(own.data, own.y))
+            if not any(_can_be_scored(own.y, *split) for split in folds):
+                raise InputError("no split has two labels in both training and test")
+            splits[setting] = folds
         except InputError as error:
             impossible[setting] = str(error)
-            continue
-        if any(_can_be_scored(own.y, *split) for split in folds):
-            splits[setting] = folds
-        else:
-            impossible[setting] = "no split has two labels in both training and test"
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
     fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
@@ -85,15 +81,13 @@ def evaluate(
     found = []
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
-            entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting], "reason": None}
-            entry["leaks"] = leaks.get(setting, {})
+            entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting]}
+            entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}
+            entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             if setting in splits:
                 tried = replace(recipe, setting=setting)
                 entry |= _scores(own, tried, splits[setting], seed, selects, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
-            else:
-                entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
-                entry["reason"] = impossible[setting]
             found.append(entry)
     return {
         "solver": recipe.solver,
@@ -170,11 +164,12 @@ def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
 
 def _scores(own, recipe, splits, seed, selects, progress):
     """The entry of one setting."""
-    metrics = _AREA if own.two_classes else _NUMBERS
-    values, ratios, tested, failed = [], [], [], []
-    for train, test in splits:
-        if not _can_be_scored(own.y, train, test):
-            continue
+    metrics = {"C-index": concordance_index, "MSE": _mse}
+    if own.two_classes:
+        metrics = {"AUC": roc_auc}
+    values, failed = [], []
+    scored = [split for split in splits if _can_be_scored(own.y, *split)]
+    for train, test in scored:
         X, y, tried = own.data[train], own.y[train], recipe
         if selects:
             tried = select(recipe, X, y, recipe.setting, seed, progress).recipe
@@ -190,18 +185,19 @@ def _scores(own, recipe, splits, seed, selects, progress):
             for found in (scores, margins)
         )
         values.append((of_model, of_margins, of_model - of_margins))
-        ratios.append(len(test) / len(train))
-        tested.append(len(test))
-    ratio, by_metric = float(np.mean(ratios)), np.transpose(values, (2, 1, 0))
+    ratio = float(np.mean([len(test) / len(train) for train, test in scored]))
+    entries: list[dict] = []
+    for name, parts in zip(metrics, np.transpose(values, (2, 1, 0)), strict=True):
+        entries.append({"metric": name})
+        for part, found in zip(_PARTS, parts, strict=True):
+            half = half_width(found, ratio)
+            known = half if np.isfinite(half) else None
+            entries[-1][part] = {"mean": float(found.mean()), "half_width": known}
     return {
-        "scores": [
-            {"metric": name}
-            | {part: _summary(found, ratio) for part, found in zip(_PARTS, parts, strict=True)}
-            for name, parts in zip(metrics, by_metric, strict=True)
-        ],
-        "test_sets": len(tested),
-        "test_pairs": float(np.mean(tested)),
-        "not_scored": len(splits) - len(tested),
+        "scores": entries,
+        "test_sets": len(scored),
+        "test_pairs": float(np.mean([len(test) for _, test in scored])),
+        "not_scored": len(splits) - len(scored),
         "failed": len(failed),
         "remedy": failed[0].remedy() if failed else None,
     }
@@ -209,11 +205,6 @@ def _scores(own, recipe, splits, seed, selects, progress):
 
 def _can_be_scored(y, train, test):
     return all(len(np.unique(y[part])) > 1 for part in (train, test))
-
-
-def _summary(values, ratio):
-    half = half_width(values, ratio)
-    return {"mean": float(values.mean()), "half_width": half if np.isfinite(half) else None}
 
 
 def _interval(score, part):

@@ -91,9 +91,9 @@ class Recipe:
         estimator = self.estimator()
         alone = is_classifier(estimator) or "fit_intercept" in estimator.get_params()
         offset = 0.0 if alone else float(np.mean(y))
+        more = {} if callback is None else {"callback": callback}
         try:
             before = self.before(X)
-            more = {} if callback is None else {"callback": callback}
             return Fitted(estimator.fit(before.transform(X), y - offset, **more), before, offset)
         except InputError:
             raise
@@ -126,14 +126,14 @@ class Recipe:
         kind = f"{low:g} or {high:g}" if own.two_classes else f"numbers from {low:g} to {high:g}"
         lines = [f"pairs: {len(own.data)}, label '{own.names[2]}': {kind}"]
         for side, table, scaled in zip(_SIDES, own.sides, self.scaled, strict=True):
-            what = f"similarities of {len(table.ids)} vertices"
-            if not table.similarity:
-                kind = "bits" if table.fingerprint else "features"
-                what = f"{len(table.ids)} vertices of {len(table.columns)} {kind}"
-            kernel = self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels")
-            what += f", kernel {kernel}" if kernel else ""
-            what += ", scaled" if scaled else ""
-            lines.append(f"{_SIDES[side]}s: {table.name}, {what}")
+            kind = "bits" if table.fingerprint else "features"
+            parts = [f"{len(table.ids)} vertices of {len(table.columns)} {kind}"]
+            if table.similarity:
+                parts = [f"similarities of {len(table.ids)} vertices"]
+            if kernel := self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels"):
+                parts.append(f"kernel {kernel}")
+            parts += ["scaled"] * scaled
+            lines.append(f"{_SIDES[side]}s: {table.name}, {', '.join(parts)}")
         return lines
 
     def __str__(self) -> str:
@@ -181,7 +181,8 @@ def make_recipe(
         if kernel in known:
             of_features = "tanimoto" if table.fingerprint else "linear"
             given.setdefault(kernel, "precomputed" if table.similarity else of_features)
-            _check_kernel(given, kernel, table, scale, selects)
+            if wrong := _wrong_kernel(given, kernel, table, scale, selects):
+                raise InputError(wrong)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
     recipe = Recipe(solver, given, (scaled[0], scaled[1]), seed)
     if hasattr(estimator := recipe.estimator(), "_check_parameters"):
@@ -240,26 +241,20 @@ def _parameters(solver):
     return list(inspect.signature(find_solver(solver)).parameters)
 
 
-def _check_kernel(given, name, table, scale, selects):
+def _wrong_kernel(given, name, table, scale, selects):
+    """What is wrong with the kernel of a side and its width, or nothing."""
     kernel, gamma = given[name], name.replace("_kernel", "_gamma")
+    width, columns = given.get(gamma), "columns named by its ids"
     if kernel == "precomputed" and not table.similarity:
-        raise InputError(
-            f"{table.name} has no similarities (columns named by its ids): {name} cannot be "
-            "'precomputed'"
-        )
+        return f"{table.name} has no similarities ({columns}): {name} cannot be 'precomputed'"
     if kernel == "tanimoto" and scale and not table.fingerprint:
-        raise InputError(
-            f"{name} is 'tanimoto', which needs unscaled fingerprints: leave out --scale"
-        )
-    if kernel == "gaussian" and given.get(gamma) is None and not selects:
-        raise InputError(
-            f"{name} is 'gaussian' but {gamma} is missing: set it, or choose it with --select"
-        )
-    if kernel != "gaussian" and given.get(gamma) is not None:
-        raise InputError(
-            f"{gamma}={given[gamma]}: the {kernel} kernel has no width; leave it out, or set "
-            f"{name}=gaussian"
-        )
+        return f"{name} is 'tanimoto', which needs unscaled fingerprints: leave out --scale"
+    if kernel == "gaussian" and width is None and not selects:
+        return f"{name} is 'gaussian' but {gamma} is missing: set it, or choose it with --select"
+    if kernel != "gaussian" and width is not None:
+        advice = f"leave it out, or set {name}=gaussian"
+        return f"{gamma}={width}: the {kernel} kernel has no width; {advice}"
+    return None
 
 
 def _shown(value):

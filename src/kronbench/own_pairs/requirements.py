@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,15 @@ def kernel_bytes(recipe: Recipe, train: PairData, asked: PairData | None = None)
 
     Zero for linear kernels in the primal form, and of other solvers.
     """
-    found = [0.0, 0.0]
-    if recipe.parameter("row_kernel") is None or recipe.parameter("product") is None:
-        return found
-    primal, scored = recipe.parameter("form") == "primal", train if asked is None else asked
-    for k, side in enumerate(("row", "col")):
-        is_linear = recipe.parameter(f"{side}_kernel") == "linear"
-        if not (primal and is_linear):
-            found[k] = 8.0 * _counts(scored)[k] * _counts(train)[k]
-    return found
+    known = recipe.estimator().get_params()
+    if known.get("row_kernel") is None or known.get("product") is None:
+        return [0.0, 0.0]
+    kernels = known["row_kernel"], known["col_kernel"]
+    counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
+    return [
+        0.0 if known["form"] == "primal" and kernel == "linear" else 8.0 * scored * trained
+        for kernel, (scored, trained) in zip(kernels, counts, strict=True)
+    ]
 
 
 def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
@@ -60,13 +60,13 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
 
 def check_tables(tables: Mapping[str, str | Path | None]) -> None:
     """InputError where a table is not there, or takes more memory to read than there is."""
-    sizes, available = {}, available_memory()
+    sizes = {}
     for name in ("pairs", "rows", "cols"):
         if (path := tables.get(name)) is not None:
             check_readable(path)
             sizes[path] = os.path.getsize(path)
     needed = _READING * sum(sizes.values())
-    if needed > available:
+    if needed > (available := available_memory()):
         largest = max(sizes, key=sizes.__getitem__)
         raise InputError(
             f"{largest} has {_mib(sizes[largest])}, and reading the tables takes about "
@@ -74,20 +74,18 @@ def check_tables(tables: Mapping[str, str | Path | None]) -> None:
         )
 
 
-def available_memory(cgroups: Iterable[str | os.PathLike] = ("/sys/fs/cgroup",)) -> float:
+def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
     """Bytes that this process may still take: of the machine, within the quota of its container.
 
-    ``cgroups`` are the folders where Linux says what a container may use (cgroup v2); pages of
-    files that it could give back count as free.
+    ``cgroup`` is where Linux says what a container may use (cgroup v2); pages of files that it
+    could give back count as free.
     """
     available = float(psutil.virtual_memory().available)
-    for folder in map(Path, cgroups):
-        with contextlib.suppress(OSError, ValueError, KeyError):  # no quota: "max" is no number
-            limit = int((folder / "memory.max").read_text())
-            lines = (folder / "memory.stat").read_text().splitlines()
-            stat = dict(line.split() for line in lines)
-            used = int((folder / "memory.current").read_text()) - int(stat["inactive_file"])
-            available = min(available, max(0.0, limit - used))
+    with contextlib.suppress(OSError, ValueError, KeyError):  # no quota: "max" is no number
+        limit = int((cgroup / "memory.max").read_text())
+        stat = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
+        used = int((cgroup / "memory.current").read_text()) - int(stat["inactive_file"])
+        available = min(available, max(0.0, limit - used))
     return available
 
 

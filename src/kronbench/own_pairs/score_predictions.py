@@ -1,8 +1,9 @@
-"""Anybody's predictions of a published test set: every score, beside the floor and our best."""
+"""Scores of predictions without a fit: anybody's of a published test set, and those of a run."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,19 @@ import pandas as pd
 from kronbench import datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
+from kronbench.evaluation import (
+    AFFINITY_SCORES,
+    affinity_scores,
+    margin_scores,
+    mean_of_models,
+)
 from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of
 
+_OF_PAIRS = ("rows", "cols", "labels", "positive")  # of the kept predictions of a run
 _SHOWN = 5  # ids named in a message
 _SIDES = {"rows": "row_ids", "cols": "col_ids"}
 
@@ -80,8 +87,48 @@ def score_file(
         "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
         "scores": entries,
         "printed": printed(loaded.name, fold),
-        "warning": _other_unit(columns, y[split.train]),
+        "warning": next(_other_units(columns, y[split.train]), None),
     }
+
+
+def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.DataFrame:
+    """Scores of each method in a file of predictions: means over draws, a row for each setting.
+
+    The file is ``results/<scale>/rivals/tables/table-1/<data set>.npz``. Each of ``means`` names
+    methods, whose mean is scored as a further one: of scores with the mean 0 and the deviation 1,
+    or of the predictions as they are where labels are numbers.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not a file of predictions: {error}") from None
+    splits: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in arrays.items():
+        place, _, method = name.rpartition("/")
+        splits.setdefault(place, {})[method] = array
+    if any(name not in split for split in splits.values() for name in _OF_PAIRS):
+        raise InputError(f"{path} has no pairs: give a file of predictions from a run")
+    rows = []
+    for place, split in splits.items():
+        pairs = {name: split.pop(name) for name in _OF_PAIRS}
+        numbers = len(np.unique(pairs["labels"])) > 2
+        for parts in means:
+            if set(parts) <= set(split):
+                split[" and ".join(parts)] = mean_of_models(
+                    [split[part] for part in parts], standardized=not numbers
+                )
+        names = ["auc", "aupr", *["ci", "mse"] * numbers, "interaction"]
+        for method, scores in split.items():
+            of_pairs = pairs["labels"], scores, pairs["rows"], pairs["cols"]
+            found = affinity_scores(*of_pairs, names=names, positive=pairs["positive"])
+            rows.append({"setting": place.partition("/")[0], "method": method, **found})
+    table = pd.DataFrame(rows)
+    for parts in means:
+        if " and ".join(parts) not in set(table["method"]):
+            known = ", ".join(dict.fromkeys(table["method"]))
+            raise InputError(f"--mean {','.join(parts)}: {path} has {known}")
+    return table.groupby(["setting", "method"], sort=False).mean().reset_index()
 
 
 def printed(data: str, fold: str) -> list[dict[str, str]]:
@@ -99,16 +146,15 @@ def printed(data: str, fold: str) -> list[dict[str, str]]:
         ]
 
 
-def _other_unit(columns, y):
-    """A sentence on the first column whose predictions lie beside all labels, or None."""
+def _other_units(columns, y):
+    """A sentence on each column whose predictions lie beside all labels."""
     low, high, apart = y.min(), y.max(), y.std()
     for name, values in columns.items():
         if not low - apart <= (middle := np.median(values)) <= high + apart:
-            return (
+            yield (
                 f"the median of the column '{name}' is {middle:.4g}, but the labels are from "
                 f"{low:.4g} to {high:.4g}: give predictions in the unit of the labels"
             )
-    return None
 
 
 def _match(path, data, fold, partial):

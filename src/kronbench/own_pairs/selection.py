@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,20 +71,25 @@ def select(
     Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone ends with.
     """
     (reg_names, regs), (width_names, widths) = grids = _grids(recipe, X)
-    score = roc_auc if len(np.unique(y)) == 2 else _minus_mse
+    two_classes = len(np.unique(y)) == 2
     folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
-    from_path = reg_names and recipe.solver == "KronRidge"
-    by = _from_one_path if from_path and recipe.parameter("form") == "dual" else _fit_by_fit
-    columns = []
-    for width in widths:
+    scores = np.full((len(folds), len(regs), len(widths)), np.nan)
+    for j, width in enumerate(widths):
         trial = recipe.with_parameters(_named(width_names, width))
         trials = [trial.with_parameters(_named(reg_names, reg)) for reg in regs]
-        columns.append(_over_folds(by, trials, X, y, folds, score, progress))
-    scores = np.transpose(columns)
-    if not np.isfinite(scores).any():
+        for k, (train, test) in enumerate(folds):
+            if len(np.unique(y[train])) > 1:
+                for i, found in enumerate(_predicted(trials, X[train], y[train], X[test])):
+                    error = np.mean((found - y[test]) ** 2)
+                    scores[k, i, j] = roc_auc(y[test], found) if two_classes else -error
+            progress(len(trials))
+    scores[~np.isfinite(scores)] = np.nan
+    if np.isnan(scores).all():
         raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
+    with warnings.catch_warnings(action="ignore"):  # of trials without any score
+        means = np.nanmean(scores, axis=0)
     # of equals the smallest weight, and then the smallest widths
-    best = np.unravel_index(np.nanargmax(scores), scores.shape)
+    best = np.unravel_index(np.nanargmax(means), means.shape)
     chosen: dict = {}
     edges: dict = {}
     for (names, grid), position in zip(grids, map(int, best), strict=True):
@@ -91,38 +97,19 @@ def select(
         inner = {0: 1, len(grid) - 1: -2}
         if names and position in inner:  # one step beyond, as wide as the last one
             edges |= _named(names, grid[position] ** 2 / grid[inner[position]])
-    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges)
+    return Choice(recipe.with_parameters(chosen), chosen, float(means[best]), edges)
 
 
-def _over_folds(by, trials, X, y, folds, score, progress):
-    """Mean score of each trial over the folds with both labels; NaN without any."""
-    found = np.full((len(folds), len(trials)), np.nan)
-    for k, (train, test) in enumerate(folds):
-        if len(np.unique(y[train])) > 1:
-            scores = by(trials, X[train], y[train], X[test])
-            found[k] = [score(y[test], values) for values in scores]
-        progress(len(trials))
-    finite = np.isfinite(found)
-    sums = np.where(finite, found, 0).sum(axis=0)
-    nothing = np.full(len(trials), np.nan)
-    return np.divide(sums, finite.sum(axis=0), out=nothing, where=finite.any(axis=0))
-
-
-def _fit_by_fit(trials, X, y, X_test):
+def _predicted(trials, X, y, X_test):
     """Scores of the test pairs by each of some trials that differ in reg alone."""
-    return [trial.fit(X, y).scores(X_test) for trial in trials]
-
-
-def _from_one_path(trials, X, y, X_test):
-    """The same from one Krylov solve."""
-    before, estimator = trials[0].before(X), trials[0].estimator()
+    first = trials[0]
+    from_path = first.solver == "KronRidge" and first.parameter("form") == "dual"
+    if not from_path or len(trials) == 1:
+        return [trial.fit(X, y).scores(X_test) for trial in trials]
+    before, estimator = first.before(X), first.estimator()
     regs = [trial.parameters["reg"] for trial in trials]
     path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
     return path.final_test_scores(estimator.tol)
-
-
-def _minus_mse(y, scores):
-    return -np.mean((scores - y) ** 2)
 
 
 def _named(names, values):
@@ -155,8 +142,7 @@ def _grids(recipe, X):
 
 
 def _median_distance(features):
-    step = -(-len(features) // _MOST_DISTANCES)
-    some = features[::step]
+    some = features[:: -(-len(features) // _MOST_DISTANCES)]
     distances = squared_distances(some)[np.triu_indices(len(some), 1)]
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0
