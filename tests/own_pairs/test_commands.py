@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -194,10 +195,11 @@ def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path, capsys):
     tables(tmp_path)
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
     kernels = ["row_kernel=gaussian", "col_kernel=gaussian", "row_gamma=0.3"]
-    recipe = make_recipe("KronRidge", read_assignments("KronRidge", kernels), own, True, True)
+    given = read_assignments("KronRidge", kernels)
+    recipe = replace(make_recipe("KronRidge", given, own, True, True), setting="B")
     steps = []
-    choice = select(recipe, own.data, own.y, "B", 0, steps.append)
-    assert sum(steps) == n_fits(recipe, "B")
+    choice = select(recipe, own.data, own.y, steps.append)
+    assert sum(steps) == n_fits(recipe)
     assert set(choice.chosen) == {"reg", "col_gamma"}
     assert {"row_gamma": 0.3, **choice.chosen}.items() <= choice.recipe.parameters.items()
     with warnings.catch_warnings():

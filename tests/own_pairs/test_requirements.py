@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kronbench import InputError, PairData
-from kronbench.own_pairs import commands, requirements
+from kronbench.own_pairs import requirements
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.requirements import available_memory, check_memory, kernel_bytes
 from tests.own_pairs.problem import arguments, run, tables
@@ -65,17 +65,12 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
     assert kernel_bytes(Recipe("PairKNN", {}), pairs) == [0, 0]
 
 
-@pytest.mark.parametrize("what", ["tables", "kernels"])
-def test_each_command_refuses_what_does_not_fit_and_writes_nothing(
-    folder, capsys, monkeypatch, what
-):
+def test_each_command_refuses_what_does_not_fit_and_writes_nothing(folder, capsys, monkeypatch):
     model, out = folder / "m.kron", folder / "p.csv"
     fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", model]
     assert run(capsys, *fit)[0] == 0
     before = model.read_bytes()
     monkeypatch.setattr(requirements, "available_memory", lambda: 2000)
-    if what == "kernels":
-        monkeypatch.setattr(commands, "check_tables", lambda tables: None)
     for argv in (
         fit,
         ["evaluate", *arguments(folder), "--solver", "KronRidge"],
@@ -83,14 +78,6 @@ def test_each_command_refuses_what_does_not_fit_and_writes_nothing(
     ):
         refused(capsys, folder, "MiB are available", *argv)
     assert model.read_bytes() == before
-
-
-def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
-    monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**32)
-    with (folder / "rows.csv").open("r+b") as file:
-        file.truncate(10_000_000_000)  # takes no place on the disk
-    sentence = "has 9,537 MiB, and reading the tables takes about"
-    refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
 
 
 def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):

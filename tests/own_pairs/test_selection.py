@@ -40,8 +40,8 @@ def score(y, scores):
 def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     X, y = problem
     given = {**WIDE, "tol": tol, "max_iter": 40, "form": form}
-    recipe = Recipe("KronRidge", given, (True, True))
-    choice = select(recipe, X, y, setting, 0)
+    recipe = Recipe("KronRidge", given, (True, True), setting=setting)
+    choice = select(recipe, X, y)
     expected = {}
     scaled = VertexScaler().fit_transform(X).row_features
     used = scaled[used_vertices(X.rows, 14)[0]]
@@ -64,7 +64,7 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
     X = random_pairs(14, 11, 130, seed=3)
     noise = np.random.default_rng(0).normal(size=130)  # the more weight the better
     monkeypatch.setattr(selection, "_REGS", np.array([1e-4, 1e-3, 1e-2]))
-    choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}), X, noise, "D", 0)
+    choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}, setting="D"), X, noise)
     assert choice.chosen == pytest.approx({"reg": 0.01})
     assert choice.on_edge == pytest.approx({"reg": 0.1})
 
@@ -72,7 +72,6 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
 def test_a_model_of_complete_data_is_chosen_where_inner_folds_leave_out_vertices():
     X = PairData.complete(np.eye(6), np.eye(5))
     y = np.random.default_rng(0).normal(size=30)
-    recipe = Recipe("CompleteKronRidge", {})
-    assert set(select(recipe, X, y, "B", 0).chosen) == {"reg"}
+    assert set(select(Recipe("CompleteKronRidge", {}, setting="B"), X, y).chosen) == {"reg"}
     with pytest.raises(InputError, match="needs every pair exactly once"):
-        select(recipe, X, y, "A", 0)
+        select(Recipe("CompleteKronRidge", {}, setting="A"), X, y)

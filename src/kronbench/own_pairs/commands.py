@@ -24,7 +24,7 @@ from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import check_solver_name, make_recipe, read_assignments
-from kronbench.own_pairs.requirements import check_memory, check_tables
+from kronbench.own_pairs.requirements import check_memory
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import pair_ids, read_vertices
@@ -48,7 +48,7 @@ def evaluate_files(
 ) -> dict:
     """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects, similarity)
+    return evaluate(own, recipe, settings, n_splits, n_repeats, selects, similarity)
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -73,7 +73,7 @@ def fit_files(
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
-        recipe, lines = _selected(recipe, own, setting, seed)
+        recipe, lines = _selected(recipe, own)
     fitted = _fit(recipe, own)
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
@@ -101,7 +101,6 @@ def predict_files(
     if separator is None:
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
-    check_tables({"pairs": pairs, "rows": rows, "cols": cols})
     known = model_file.load(model)
     ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
     scores = np.empty(len(ids))
@@ -119,7 +118,6 @@ def _read(tables, solver, assignments, scale, selects, seed):
     What the tables were taken for is said on standard error.
     """
     given = read_assignments(solver, assignments)
-    check_tables(tables)
     if "." in solver:
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
@@ -130,16 +128,16 @@ def _read(tables, solver, assignments, scale, selects, seed):
     return own, recipe
 
 
-def _selected(recipe, own, setting, seed):
+def _selected(recipe, own):
     """The recipe with what inner folds chose, and sentences on the choice."""
     check_selects(recipe)
-    with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
-        choice = select(recipe, own.data, own.y, setting, seed, bar.update)
+    with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
+        choice = select(recipe, own.data, own.y, bar.update)
     chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
     metric = f"mean squared error {-choice.score:.4g}"
     if own.two_classes:
         metric = f"AUC {choice.score:.3f}"
-    lines = [f"chosen on inner folds of setting {setting}: {chosen} ({metric})"]
+    lines = [f"chosen on inner folds of setting {recipe.setting}: {chosen} ({metric})"]
     lines += [
         f"{name} is at an end of its grid: --set {name}={beyond:.3g} tries the next value"
         for name, beyond in choice.on_edge.items()

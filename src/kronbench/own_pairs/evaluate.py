@@ -38,7 +38,6 @@ def evaluate(
     settings: Sequence[str],
     n_splits: int,
     n_repeats: int,
-    seed: int,
     selects: bool,
     similarity: float | None = None,
 ) -> dict:
@@ -62,10 +61,9 @@ def evaluate(
     # all that can be wrong with the splits is told before the first fit
     splits, impossible, leaks = {}, {}, {}
     for setting in settings:
-        splitter = SettingKFold(setting, n_splits, n_repeats, random_state=seed)
         try:
-            if similarity is not None and setting != "A":
-                splitter = _by_similarity(own, similarity, setting, n_splits, n_repeats, seed)
+            splitter = _splitter(own, setting, n_splits, n_repeats, recipe.seed, similarity)
+            if isinstance(splitter, SimilarityKFold):
                 found = splitter.leak(own.data)
                 leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
             folds = list(splitter.split(own.data, own.y))
@@ -76,19 +74,19 @@ def evaluate(
             impossible[setting] = str(error)
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
-    fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
+    tried = {key: replace(recipe, setting=key) for key in splits}
+    fits = {key: 1 + (n_fits(tried[key]) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
-    found = []
+    entries = []
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
             entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting]}
             entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}
             entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             if setting in splits:
-                tried = replace(recipe, setting=setting)
-                entry |= _scores(own, tried, splits[setting], seed, selects, bar.update)
+                entry |= _scores(own, tried[setting], splits[setting], selects, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
-            found.append(entry)
+            entries.append(entry)
     return {
         "solver": recipe.solver,
         "parameters": dict(recipe.parameters),
@@ -96,12 +94,12 @@ def evaluate(
         "scaled": list(recipe.scaled),
         "selected": selects,
         "similarity": similarity,
-        "seed": seed,
+        "seed": recipe.seed,
         "pairs": len(own.data),
         "rows": own.data.n_rows,
         "cols": own.data.n_cols,
         "labels": [float(label) for label in own.labels] if own.two_classes else "numbers",
-        "settings": found,
+        "settings": entries,
     }
 
 
@@ -146,8 +144,10 @@ def as_text(result: dict) -> str:
     return "\n".join([f"{head}95 % intervals", "", *lines, *notes])
 
 
-def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
-    """The splitter, by the similarities or fingerprints of the sides that are new."""
+def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
+    """The folds of a setting; with ``similarity`` by the tables of the sides that are new."""
+    if similarity is None or setting == "A":
+        return SettingKFold(setting, n_splits, n_repeats, random_state=seed)
     side = {"B": "rows", "C": "cols", "D": "both"}[setting]
     kernels: dict[str, Any] = {}
     for name, table in zip(("row", "col"), own.sides, strict=True):
@@ -159,10 +159,10 @@ def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
                 "fingerprints, or leave out --similarity"
             )
         kernels[f"{name}_kernel"] = "precomputed" if table.similarity else "tanimoto"
-    return SimilarityKFold(threshold, side, n_splits, n_repeats, **kernels, random_state=seed)
+    return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
-def _scores(own, recipe, splits, seed, selects, progress):
+def _scores(own, recipe, splits, selects, progress):
     """The entry of one setting."""
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
@@ -172,7 +172,7 @@ def _scores(own, recipe, splits, seed, selects, progress):
     for train, test in scored:
         X, y, tried = own.data[train], own.y[train], recipe
         if selects:
-            tried = select(recipe, X, y, recipe.setting, seed, progress).recipe
+            tried = select(recipe, X, y, progress).recipe
         fitted = tried.fit(X, y)
         scores = fitted.scores(own.data[test])
         # What is worse on its own pairs is so on others; to look there costs a product.

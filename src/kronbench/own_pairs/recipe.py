@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,7 @@ def make_recipe(
     A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
     ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open.
     """
-    known, given, scaled = _parameters(solver), dict(given), []
+    known, given, scaled = signature(find_solver(solver)).parameters, dict(given), []
     for side, table in zip(_SIDES, own.sides, strict=True):
         kernel = f"{side}_kernel" if f"{side}_kernel" in known else f"{side}_kernels"
         if kernel in known:
@@ -197,7 +197,7 @@ def make_recipe(
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
     """Parameters of a solver from "name=value" strings; InputError where it has no such one."""
-    known = _parameters(solver)
+    known = list(signature(find_solver(solver)).parameters)
     given: dict[str, object] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -206,8 +206,7 @@ def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, objec
             raise InputError(f"{solver} has no parameter '{name}'{nearest}")
         if not equals:
             raise InputError(f"'{assignment}' has no value: give {name}=VALUE")
-        word = text.lower()
-        given[name] = _WORDS[word] if word in _WORDS else number_or_text(text)
+        given[name] = _WORDS.get(text.lower(), number_or_text(text))
     return given
 
 
@@ -235,10 +234,6 @@ def check_solver_name(name: str) -> None:
         near = difflib.get_close_matches(name, PAIR_SOLVERS, n=1, cutoff=0.5)
         known = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(PAIR_SOLVERS)}"
         raise InputError(f"'{name}' is not a solver of pairs: {known}")
-
-
-def _parameters(solver):
-    return list(inspect.signature(find_solver(solver)).parameters)
 
 
 def _wrong_kernel(given, name, table, scale, selects):

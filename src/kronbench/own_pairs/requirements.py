@@ -1,13 +1,11 @@
 """Memory of work on a user's pairs: what does not fit is refused before it begins.
 
-Only kernel matrices of Kronecker models and tables are counted, which are the largest.
+Only kernel matrices of Kronecker models are counted, which are the largest.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +13,10 @@ import numpy as np
 import psutil
 
 from kronbench.errors import InputError
-from kronbench.io import check_readable
 
 if TYPE_CHECKING:
     from kronbench.own_pairs.recipe import Recipe
     from kronbench.pairs import PairData
-
-# Bytes that a byte of a table takes while it is read: a number of eight characters takes 24.
-_READING = 3
 
 
 def kernel_bytes(recipe: Recipe, train: PairData, asked: PairData | None = None) -> list[float]:
@@ -55,22 +49,6 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
             f"and {cols:,} columns need {_mib(sum(found))}, and {_mib(available)} are available: "
             f"{advice}"
-        )
-
-
-def check_tables(tables: Mapping[str, str | Path | None]) -> None:
-    """InputError where a table is not there, or takes more memory to read than there is."""
-    sizes = {}
-    for name in ("pairs", "rows", "cols"):
-        if (path := tables.get(name)) is not None:
-            check_readable(path)
-            sizes[path] = os.path.getsize(path)
-    needed = _READING * sum(sizes.values())
-    if needed > (available := available_memory()):
-        largest = max(sizes, key=sizes.__getitem__)
-        raise InputError(
-            f"{largest} has {_mib(sizes[largest])}, and reading the tables takes about "
-            f"{_mib(needed)} where {_mib(available)} are available: give fewer rows"
         )
 
 

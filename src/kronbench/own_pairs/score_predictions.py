@@ -107,7 +107,7 @@ def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.Data
     for name, array in arrays.items():
         place, _, method = name.rpartition("/")
         splits.setdefault(place, {})[method] = array
-    if any(name not in split for split in splits.values() for name in _OF_PAIRS):
+    if any(not set(_OF_PAIRS) <= split.keys() for split in splits.values()):
         raise InputError(f"{path} has no pairs: give a file of predictions from a run")
     rows = []
     for place, split in splits.items():
@@ -166,33 +166,36 @@ def _match(path, data, fold, partial):
     frame = read_table(path, ids=2)
     if frame.shape[1] < 3:
         raise InputError(f"{path} has only ids: give a column of predictions")
-    numbers = _numbers(path, frame)
-    aliases = datasets.aliases(data.name)
+    numbers = {}
+    for name in frame.columns[2:]:
+        numbers[str(name)] = values = real_numbers(frame[name])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            raise InputError(
+                f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
+                f"column '{name}' is not a finite number"
+            )
     # the places of the ids in the data set, by its own spelling or another
     places, unknown, by_alias = [], {}, np.zeros(len(frame), bool)
     for (side, key), column in zip(_SIDES.items(), frame.columns[:2], strict=True):
-        ids, own = frame[column].astype(str), pd.Index(data[key].astype(str))
-        at, other = own.get_indexer(ids), own.get_indexer(ids.map(aliases[side]))
-        by_alias |= (at < 0) & (other >= 0)
-        at = np.where(at < 0, other, at)
-        counts = ids[at < 0].value_counts()
-        unknown[side] = {str(name): int(count) for name, count in counts.items()}
-        places.append(at)
-    n_rows, n_cols = data["values"].shape
+        ids, own = frame[column].astype(str), data[key].astype(str).tolist()
+        spelled = ids.map(datasets.aliases(data.name)[side] | {name: name for name in own})
+        by_alias |= spelled.notna() & (spelled != ids)
+        unknown[side] = ids[spelled.isna()].value_counts().to_dict()
+        places.append(pd.Index(own).get_indexer(spelled))
+    n_cols = data["values"].shape[1]
     lines = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
-    cells = places[0][lines] * n_cols + places[1][lines]
-    if (twice := pd.Series(cells).duplicated()).any():
-        at = lines[twice.idxmax()]
+    cells = pd.Index(places[0][lines] * n_cols + places[1][lines])
+    if not cells.is_unique:
+        at = lines[cells.duplicated().argmax()]
         raise InputError(
             f"{path} has the pair '{frame.iloc[at, 0]}', '{frame.iloc[at, 1]}' twice: give each "
             "pair once, and repeated trainings as columns"
         )
-    line_of = np.full(n_rows * n_cols, -1)
-    line_of[cells] = lines
-    found = line_of[fold.rows[fold.test] * n_cols + fold.cols[fold.test]]
+    found = cells.get_indexer(fold.rows[fold.test] * n_cols + fold.cols[fold.test])
     positions = np.flatnonzero(found >= 0)
     _check_complete(path, frame.columns[:2], data, fold, len(positions), unknown, partial)
-    chosen = found[positions]
+    chosen = lines[found[positions]]
     matched = {
         "ids": [str(name) for name in frame.columns[:2]],
         "unknown": unknown,
@@ -263,20 +266,6 @@ def as_text(result: dict) -> str:
         numbers = "".join(f"{line[name] or '-':<7}" for name in ("ci", "mse", "rm2"))
         lines.append(f"{line['method']:<39}{numbers}{line['selection']}; {line['source']}")
     return "\n".join(lines)
-
-
-def _numbers(path, frame):
-    numbers = {}
-    for name in frame.columns[2:]:
-        values = real_numbers(frame[name])
-        bad = np.flatnonzero(~np.isfinite(values))
-        if bad.size:
-            raise InputError(
-                f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
-                f"column '{name}' is not a finite number"
-            )
-        numbers[str(name)] = values
-    return numbers
 
 
 def _strange(names, unknown):

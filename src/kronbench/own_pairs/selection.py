@@ -39,11 +39,11 @@ class Choice:
     on_edge: dict[str, float]
 
 
-def n_fits(recipe: Recipe, setting: str) -> int:
+def n_fits(recipe: Recipe) -> int:
     """How many fits a choice takes."""
     n_regs = 1 if "reg" in recipe.parameters else len(_REGS)
     n_widths = len(_WIDTHS) if recipe.open_widths() else 1
-    return n_regs * n_widths * SettingKFold(setting, INNER_FOLDS).get_n_splits()
+    return n_regs * n_widths * SettingKFold(recipe.setting, INNER_FOLDS).get_n_splits()
 
 
 def check_selects(recipe: Recipe) -> None:
@@ -61,18 +61,18 @@ def select(
     recipe: Recipe,
     X: PairData,
     y: np.ndarray,
-    setting: str,
-    seed: int,
     progress: Callable[[int], object] = lambda n: None,
 ) -> Choice:
-    """Choose ``reg``, and the widths of Gaussian kernels that are not set, in one setting.
+    """Choose ``reg``, and the widths of Gaussian kernels that are not set.
 
-    By inner folds of the setting. For KronRidge in the dual form a fold has all weights from one
-    Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone ends with.
+    By inner folds of the recipe's setting. For KronRidge in the dual form a fold has all weights
+    from one Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone
+    ends with.
     """
     (reg_names, regs), (width_names, widths) = grids = _grids(recipe, X)
     two_classes = len(np.unique(y)) == 2
-    folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
+    splitter = SettingKFold(recipe.setting, INNER_FOLDS, random_state=recipe.seed)
+    folds = list(splitter.split(X, y))
     scores = np.full((len(folds), len(regs), len(widths)), np.nan)
     for j, width in enumerate(widths):
         trial = recipe.with_parameters(_named(width_names, width))
@@ -85,7 +85,9 @@ def select(
             progress(len(trials))
     scores[~np.isfinite(scores)] = np.nan
     if np.isnan(scores).all():
-        raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
+        raise InputError(
+            f"no inner fold of setting {recipe.setting} has both labels: give more pairs"
+        )
     with warnings.catch_warnings(action="ignore"):  # of trials without any score
         means = np.nanmean(scores, axis=0)
     # of equals the smallest weight, and then the smallest widths
