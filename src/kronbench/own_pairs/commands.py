@@ -9,6 +9,7 @@ from dataclasses import replace
 from inspect import signature
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,17 +39,14 @@ def evaluate_files(
     solver: str,
     assignments: Sequence[str] = (),
     *,
-    settings: Sequence[str] = "ABCD",
-    n_splits: int = 3,
-    n_repeats: int = 5,
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
-    similarity: float | None = None,
+    **options: Any,
 ) -> dict:
-    """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
+    """Scores of a solver; ``options`` are those of `kronbench.own_pairs.evaluate.evaluate`."""
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    return evaluate(own, recipe, settings, n_splits, n_repeats, selects, similarity)
+    return evaluate(own, recipe, selects=selects, **options)
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -73,8 +71,23 @@ def fit_files(
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
-        recipe, lines = _selected(recipe, own)
-    fitted = _fit(recipe, own)
+        check_selects(recipe)
+        with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
+            choice = select(recipe, own.data, own.y, bar.update)
+        recipe = choice.recipe
+        chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
+        metric = f"mean squared error {-choice.score:.4g}"
+        if own.two_classes:
+            metric = f"AUC {choice.score:.3f}"
+        lines.append(f"chosen on inner folds of setting {setting}: {chosen} ({metric})")
+        for name, beyond in choice.on_edge.items():
+            advice = f"--set {name}={beyond:.3g} tries the next value"
+            lines.append(f"{name} is at an end of its grid: {advice}")
+    # a bar of iterations where the fit takes some seconds and tells of each
+    total, told = recipe.parameter("max_iter"), signature(recipe.estimator().fit).parameters
+    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+        callback = (lambda _: bar.update() and None) if "callback" in told else None
+        fitted = recipe.fit(own.data, own.y, callback)
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
@@ -102,7 +115,7 @@ def predict_files(
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
     known = model_file.load(model)
-    ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
+    ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
         check_memory(known.recipe, known.data, data)
@@ -128,32 +141,6 @@ def _read(tables, solver, assignments, scale, selects, seed):
     return own, recipe
 
 
-def _selected(recipe, own):
-    """The recipe with what inner folds chose, and sentences on the choice."""
-    check_selects(recipe)
-    with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
-        choice = select(recipe, own.data, own.y, bar.update)
-    chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
-    metric = f"mean squared error {-choice.score:.4g}"
-    if own.two_classes:
-        metric = f"AUC {choice.score:.3f}"
-    lines = [f"chosen on inner folds of setting {recipe.setting}: {chosen} ({metric})"]
-    lines += [
-        f"{name} is at an end of its grid: --set {name}={beyond:.3g} tries the next value"
-        for name, beyond in choice.on_edge.items()
-    ]
-    return choice.recipe, lines
-
-
-def _fit(recipe, own):
-    """The fit, with a bar of iterations where it takes some seconds and tells of each."""
-    if "callback" not in signature(recipe.estimator().fit).parameters:
-        return recipe.fit(own.data, own.y)
-    total = recipe.parameter("max_iter")
-    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
-        return recipe.fit(own.data, own.y, lambda _: bar.update() and None)
-
-
 @contextmanager
 def _refused_writing() -> Iterator[None]:
     """A full disk, or a folder that cannot be written, is a sentence."""
@@ -165,7 +152,7 @@ def _refused_writing() -> Iterator[None]:
         raise InputError(sentence) from None
 
 
-def _read_new_pairs(pairs, sides, names, rows, cols):
+def _read_new_pairs(pairs, sides, names, paths):
     """The ids of pairs to predict, and groups of their positions with the pairs there.
 
     Features are as those of a model's vertices, which are ``sides``. A group has each side from
@@ -174,8 +161,7 @@ def _read_new_pairs(pairs, sides, names, rows, cols):
     """
     frame = read_table(pairs, ids=list(names))
     found = []
-    options = zip(sides, (rows, cols), ("--rows", "--cols"), names, strict=True)
-    for side, path, option, name in options:
+    for side, path, option, name in zip(sides, paths, ("--rows", "--cols"), names, strict=True):
         ids = pair_ids(frame, name, str(pairs))
         known = pd.Index(side.ids).get_indexer(ids)
         new, features = np.full(len(ids), -1), None

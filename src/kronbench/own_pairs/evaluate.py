@@ -112,7 +112,12 @@ def as_text(result: dict) -> str:
         if entry["reason"]:
             table.append([title, entry["reason"]])
         for score in entry["scores"]:
-            cells = [_interval(score, part) for part in _PARTS]
+            highest = np.inf if score["metric"] == "MSE" else 1
+            bounds = [(0.0, highest, ""), (0.0, highest, ""), (-highest, highest, "+")]
+            cells = []
+            for part, bound in zip(_PARTS, bounds, strict=True):
+                mean, half = score[part].values()
+                cells.append(interval_text(mean, np.nan if half is None else half, *bound))
             sets = str(entry["test_sets"])
             if entry["not_scored"]:
                 sets += f" ({entry['not_scored']} not scored: one label)"
@@ -205,12 +210,3 @@ def _scores(own, recipe, splits, selects, progress):
 
 def _can_be_scored(y, train, test):
     return all(len(np.unique(y[part])) > 1 for part in (train, test))
-
-
-def _interval(score, part):
-    mean, half = score[part].values()
-    lowest, highest = 0.0, np.inf if score["metric"] == "MSE" else 1
-    sign = ""
-    if part == "difference":
-        lowest, highest, sign = lowest - highest, highest - lowest, "+"
-    return interval_text(mean, np.nan if half is None else half, lowest, highest, sign)

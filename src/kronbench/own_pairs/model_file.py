@@ -91,7 +91,19 @@ def load(path: str | Path) -> Model:
             f"{path} is damaged, since its sha256 differs: copy it again, or fit again"
         )
     try:
-        _check_members(content)
+        # Refuse what unpacks to more than it says, and sparse matrices that are none.
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            entries = file.infolist()
+            if any(
+                entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size
+                for entry in entries
+            ):
+                raise ValueError("a member is compressed")
+            if sum(entry.file_size for entry in entries) > len(content):
+                raise ValueError("its members claim more bytes than it has")
+            for entry in entries:
+                if entry.filename.endswith(".npz"):
+                    _check_sparse(file.read(entry))
         model = skops_io.loads(content, trusted=_TRUSTED)
         _check_fit(model)
     except Exception as error:  # a file from anywhere may lead any step astray
@@ -99,24 +111,11 @@ def load(path: str | Path) -> Model:
     return model
 
 
-def _check_members(content):
-    """Refuse what unpacks to more than it says, and sparse matrices that are none."""
-    with zipfile.ZipFile(io.BytesIO(content)) as file:
-        entries = file.infolist()
-        if any(
-            entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size
-            for entry in entries
-        ):
-            raise ValueError("a member is compressed")
-        if sum(entry.file_size for entry in entries) > len(content):
-            raise ValueError("its members claim more bytes than it has")
-        for entry in entries:
-            if entry.filename.endswith(".npz"):
-                packed = io.BytesIO(file.read(entry))
-                with zipfile.ZipFile(packed) as parts:
-                    if sum(part.file_size for part in parts.infolist()) > available_memory():
-                        raise ValueError("a sparse matrix is larger than the memory")
-                sparse.load_npz(packed).check_format(full_check=True)
+def _check_sparse(packed):
+    with zipfile.ZipFile(io.BytesIO(packed)) as parts:
+        if sum(part.file_size for part in parts.infolist()) > available_memory():
+            raise ValueError("a sparse matrix is larger than the memory")
+    sparse.load_npz(io.BytesIO(packed)).check_format(full_check=True)
 
 
 def _check_fit(model):

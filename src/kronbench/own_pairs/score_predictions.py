@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,12 +11,7 @@ import pandas as pd
 from kronbench import datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import (
-    AFFINITY_SCORES,
-    affinity_scores,
-    margin_scores,
-    mean_of_models,
-)
+from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores, mean_of_models
 from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
@@ -29,9 +23,7 @@ _SHOWN = 5  # ids named in a message
 _SIDES = {"rows": "row_ids", "cols": "col_ids"}
 
 
-def score_file(
-    path: str | Path, data: str, fold: str, *, partial: bool = False, policy: str = "real"
-) -> dict:
+def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False) -> dict:
     """Scores of a table of predictions on the test set of a published fold, ready for JSON.
 
     The table has the id of the row, the id of the column, and one column of predictions or more,
@@ -40,8 +32,8 @@ def score_file(
     column effects, on the same pairs), and the ``best`` accepted one of ours, of the whole test
     set; ``printed`` is what articles print for this fold. What is not known is None.
     """
-    loaded = datasets.load(data, policy=policy)
-    split = datasets.folds(data, fold, policy=policy, data=loaded)
+    loaded = datasets.load(data, policy="real")
+    split = datasets.folds(data, fold, data=loaded)
     if "row_ids" not in loaded.arrays:
         raise InputError(
             f"{loaded.name} has no ids of its vertices: predictions cannot be matched"
@@ -137,13 +129,9 @@ def printed(data: str, fold: str) -> list[dict[str, str]]:
     Texts, "" where an article has none; ``selection`` is how the model was chosen, ``source`` the
     citation.
     """
-    with printed_path("field", "deepdta.csv").open(encoding="utf-8") as file:
-        return [
-            line
-            for line in csv.DictReader(file)
-            if (line.pop("dataset"), line.pop("setting").replace("setting ", "deepdta-"))
-            == (data, fold)
-        ]
+    table = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str, keep_default_na=False)
+    folds = table.pop("setting").str.replace("setting ", "deepdta-")
+    return table[(table.pop("dataset") == data) & (folds == fold)].to_dict("records")
 
 
 def _other_units(columns, y):
@@ -176,10 +164,12 @@ def _match(path, data, fold, partial):
                 f"column '{name}' is not a finite number"
             )
     # the places of the ids in the data set, by its own spelling or another
-    places, unknown, by_alias = [], {}, np.zeros(len(frame), bool)
+    places, unknown, by_alias, begins = [], {}, np.zeros(len(frame), bool), True
     for (side, key), column in zip(_SIDES.items(), frame.columns[:2], strict=True):
         ids, own = frame[column].astype(str), data[key].astype(str).tolist()
-        spelled = ids.map(datasets.aliases(data.name)[side] | {name: name for name in own})
+        known = datasets.aliases(data.name)[side] | {name: name for name in own}
+        spelled = ids.map(known)
+        begins = begins and str(column) in known
         by_alias |= spelled.notna() & (spelled != ids)
         unknown[side] = ids[spelled.isna()].value_counts().to_dict()
         places.append(pd.Index(own).get_indexer(spelled))
@@ -194,10 +184,11 @@ def _match(path, data, fold, partial):
         )
     found = cells.get_indexer(fold.rows[fold.test] * n_cols + fold.cols[fold.test])
     positions = np.flatnonzero(found >= 0)
-    _check_complete(path, frame.columns[:2], data, fold, len(positions), unknown, partial)
+    columns = [str(name) for name in frame.columns[:2]]
+    _check_complete(path, columns, fold, len(positions), unknown, begins, partial)
     chosen = lines[found[positions]]
     matched = {
-        "ids": [str(name) for name in frame.columns[:2]],
+        "ids": columns,
         "unknown": unknown,
         "by_alias": int(by_alias[chosen].sum()),
         "elsewhere": len(lines) - len(positions),
@@ -205,29 +196,23 @@ def _match(path, data, fold, partial):
     return positions, {name: column[chosen] for name, column in numbers.items()}, matched
 
 
-def _check_complete(path, columns, data, fold, n_found, unknown, partial):
+def _check_complete(path, columns, fold, n_found, unknown, begins_with_a_pair, partial):
     """InputError where test pairs are missing that should not, with what may be the reason."""
     n, strange = len(fold.test), "; ".join(["", *_strange(columns, unknown)])
+    wanted = f"the {n} test pairs of {fold.dataset}, {fold.name}{strange}"
     if not n_found:
         raise InputError(
-            f"{path} has none of the {n} test pairs of {data.name}, {fold.name}{strange}: its "
-            "first column is the id of the row, its second that of the column"
+            f"{path} has none of {wanted}: its first column is the id of the row, its second that "
+            "of the column"
         )
-    if n_found == n:
-        return
-    aliases = datasets.aliases(data.name)
-    if all(
-        str(name) in {*map(str, data[key]), *aliases[side]}
-        for name, (side, key) in zip(columns, _SIDES.items(), strict=True)
-    ):
+    if n_found < n and begins_with_a_pair:
         raise InputError(
             f"{path} begins with the pair '{columns[0]}', '{columns[1]}', but its first line "
             "must have the names of the columns: add it"
         )
-    if not partial:
+    if n_found < n and not partial:
         raise InputError(
-            f"{path} lacks {n - n_found} of the {n} test pairs of {data.name}, "
-            f"{fold.name}{strange}: give them, or --partial to score the others"
+            f"{path} lacks {n - n_found} of {wanted}: give them, or --partial to score the others"
         )
 
 
