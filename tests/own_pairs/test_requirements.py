@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kronbench import InputError, PairData
-from kronbench.own_pairs import requirements
-from kronbench.own_pairs.recipe import Recipe
-from kronbench.own_pairs.requirements import available_memory, check_memory, kernel_bytes
+from kronbench.own_pairs import recipe as recipes
+from kronbench.own_pairs.recipe import Recipe, available_memory, check_memory, kernel_bytes
 from tests.own_pairs.problem import arguments, run, tables
 from tests.own_pairs.test_bad_input import refused
 
@@ -49,7 +48,7 @@ def test_kernels_are_most_of_the_memory_of_a_fit_and_of_its_predictions(solver):
 
 
 def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
-    monkeypatch.setattr(requirements, "available_memory", lambda: 2.0**26)
+    monkeypatch.setattr(recipes, "available_memory", lambda: 2.0**26)
     pairs = PairData(np.eye(3000, 8), np.eye(20), np.arange(6000) % 3000, np.arange(6000) % 20)
     recipe = Recipe("KronRidge", {"row_kernel": "tanimoto"})
     with pytest.raises(InputError) as caught:
@@ -70,7 +69,7 @@ def test_each_command_refuses_what_does_not_fit_and_writes_nothing(folder, capsy
     fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", model]
     assert run(capsys, *fit)[0] == 0
     before = model.read_bytes()
-    monkeypatch.setattr(requirements, "available_memory", lambda: 2000)
+    monkeypatch.setattr(recipes, "available_memory", lambda: 2000)
     for argv in (
         fit,
         ["evaluate", *arguments(folder), "--solver", "KronRidge"],

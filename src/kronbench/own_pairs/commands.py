@@ -24,8 +24,12 @@ from kronbench.own_pairs import model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.recipe import check_solver_name, make_recipe, read_assignments
-from kronbench.own_pairs.requirements import check_memory
+from kronbench.own_pairs.recipe import (
+    check_memory,
+    check_solver_name,
+    make_recipe,
+    read_assignments,
+)
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import pair_ids, read_vertices
@@ -67,7 +71,8 @@ def fit_files(
     """
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
-    model_file.check_keeps(solver)
+    if solver not in (kept := model_file.KEPT):
+        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(kept)}")
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:

@@ -23,8 +23,7 @@ from kronbench.files import replacing
 from kronbench.io import check_readable
 from kronbench.linalg import LowRankFactor
 from kronbench.models import _vertex_features
-from kronbench.own_pairs.recipe import Fitted, Recipe
-from kronbench.own_pairs.requirements import available_memory
+from kronbench.own_pairs.recipe import Fitted, Recipe, available_memory
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import VertexTable
 
@@ -32,7 +31,7 @@ FORMAT = 2
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
 _TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
 _TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
-_KEPT = ("KronNewton", "KronRidge", "KronRidgeCV", "KronSVM", "PairSGD")
+KEPT = ("KronNewton", "KronRidge", "KronRidgeCV", "KronSVM", "PairSGD")
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,9 @@ class Model:
 _TRUSTED = [
     *(Model, Recipe, Fitted, PairData, VertexTable, SettingKFold),
     *(np.dtype, sparse.csr_array),
-    *(getattr(models, name) for name in (*_KEPT, "VertexScaler")),
+    *(getattr(models, name) for name in (*KEPT, "VertexScaler")),
     *(LowRankFactor, _vertex_features.VertexFeatures),
 ]
-
-
-def check_keeps(solver: str) -> None:
-    """InputError unless a fit of a solver, whose name is checked, can be kept in a file."""
-    if solver not in _KEPT:
-        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(_KEPT)}")
 
 
 def save(model: Model, path: str | Path) -> str:
