@@ -123,19 +123,6 @@ def closed():
 
 
 @pytest.fixture
-def connections(monkeypatch):
-    """Every address that somebody begins to download; nobody answers."""
-    asked = []
-
-    def begin(url, *arguments):
-        asked.append(url)
-        raise fetch.NoAnswerError("refused by the test")
-
-    monkeypatch.setattr(fetch, "transfer", begin)
-    return asked
-
-
-@pytest.fixture
 def elsewhere():
     """A second server."""
     with serving() as running:

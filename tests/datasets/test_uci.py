@@ -103,13 +103,7 @@ def test_classes_group_labels_and_leave_others_out(layout):
 
 def test_headers_codes_and_records_with_unknown_values(layout):
     layout(
-        n_columns=3,
-        delimiter="\x1f",
-        record_end="\x1e",
-        header=1,
-        missing=frozenset("?"),
-        codes={"M": "1"},
-        labels=("a",),
+        n_columns=3, delimiter="\x1f", record_end="\x1e", header=1, codes={"M": "1"}, labels=("a",)
     )
     text = "x\x1fy\x1fz\x1e1\x1fM\x1fa\x1e?\x1fM\x1fa\x1e2\x1fM\x1fa\x1e"
     arrays = parse(text, 2, 2)
@@ -132,33 +126,16 @@ WEKA = """% a note, with commas
 """
 
 
-@pytest.fixture
-def weka(layout):
-    """Parse a small file of Weka's."""
-    layout(
-        n_columns=3,
-        arff=True,
-        labels=("sick", "well"),
-        missing=frozenset({"?", "nan"}),
-        codes={"f": "0", "t": "1"},
-    )
-    return lambda text: parse(text, 2, 2)
-
-
-def test_files_of_weka_keep_the_records_that_are_known(weka):
-    arrays = weka(WEKA)
+def test_files_of_weka_keep_the_records_that_are_known(layout):
+    missing, codes = frozenset({"?", "nan"}), {"f": "0", "t": "1"}
+    layout(n_columns=3, arff=True, labels=("sick", "well"), missing=missing, codes=codes)
+    arrays = parse(WEKA, 2, 2)
     np.testing.assert_array_equal(arrays["X"], [[0.1, 1], [1e-3, 0]])
     np.testing.assert_array_equal(arrays["y"], [0, 1])
 
 
 def test_a_sequence_gives_indicators_for_each_position(layout):
-    layout(
-        n_columns=2,
-        target=0,
-        labels=("E",),
-        sequence=1,
-        missing=frozenset("N"),
-    )
+    layout(n_columns=2, target=0, labels=("E",), sequence=1, missing=frozenset("N"))
     arrays = parse("E AC\nE CG\nE NA\n", 2, 4)
     np.testing.assert_array_equal(arrays["X"], [[1, 0, 1, 0], [0, 1, 0, 1]])
 
