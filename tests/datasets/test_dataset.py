@@ -1,6 +1,5 @@
 import io
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -114,11 +113,3 @@ def test_a_damaged_file_is_one_sentence(tmp_path, damage):
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(InputError, match="damaged"):
         Dataset.open(tmp_path)
-
-
-def test_same_arrays_give_the_same_bytes(tmp_path):
-    for name in ("a", "b"):
-        make(values=np.arange(5.0)).save(tmp_path / name)
-    first, second = ((tmp_path / name / "data.npz").read_bytes() for name in ("a", "b"))
-    assert first == second
-    assert zipfile.is_zipfile(tmp_path / "a" / "data.npz")

@@ -1,4 +1,5 @@
 import csv
+import itertools
 
 import numpy as np
 import pytest
@@ -10,6 +11,13 @@ from kronbench.datasets.drug_target import (
     labelled_pairs,
     parse_affinities,
     parse_interactions,
+)
+from kronbench.datasets.printed_results import (
+    DOMAIN_KERNELS,
+    PAIRWISE_KERNELS,
+    SETTINGS,
+    parse_printed_curves,
+    parse_printed_predictions,
 )
 from kronbench.resources import printed_path
 from tests.helpers import in_memory
@@ -219,3 +227,33 @@ def test_bad_affinity_files_are_one_sentence(key, text, options, message):
     with pytest.raises(InputError) as caught:
         parse_affinities(files, **options)
     assert message in str(caught.value)
+
+
+# --- with numbers that others print --------------------------------------------------------------
+
+TWO_BY_TWO = {"drugs": "1 0\n0 1\n", "targets": "1 0\n0 1\n"}
+
+
+def test_curves_have_their_places_and_a_label_at_the_threshold_is_none():
+    lines = ["Kernel (domain);Kernel (pairwise);Setting;Iteration;Train AUC;Test AUC"]
+    names = [*map(enumerate, (DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS)), (1, 2)]
+    for (i, domain), (j, pairwise), (k, setting), t in itertools.product(*names):
+        lines.append(f"{domain};{pairwise};{setting};{t};0.5;0.{i}{j}{k}{t}")
+    files = in_memory(affinities="7.6 7.7\nnan 5\n", curves="\n".join(lines), **TWO_BY_TWO)
+    arrays = parse_printed_curves(files, above=7.6)
+    assert arrays["labels"].tolist() == [[-1, 1], [0, -1]]
+    assert arrays["printed_test"].shape == (2, 4, 4, 2)
+    assert arrays["printed_test"][1, 2, 3, 0] == pytest.approx(0.1231)
+
+
+def test_predictions_are_found_by_ids_and_by_other_spellings():
+    text = "FOLD : 1\n11\tABL1p\t5\t6.5\n22\tAAK1\t5\t7.5\n"
+    text += "FOLD : 2\n22\tAAK1\t5\t1\n11\tABL1p\t5\t2\n"
+    ids = {"row_ids": "11\n22\n", "col_ids": "AAK1\nABL1-p\n"}
+    files = in_memory(affinities="10 20\n30 40\n", predictions=text, **TWO_BY_TWO, **ids)
+    options = {"col_aliases": {"ABL1p": "ABL1-p"}, "at_most": 30.0, "unit": "nM"}
+    arrays = parse_printed_predictions(files, **options)
+    np.testing.assert_array_equal(arrays["predictions"], [[6.5, 7.5], [1, 2]])
+    np.testing.assert_array_equal(arrays["predicted_rows"], [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(arrays["predicted_cols"], [[1, 0], [0, 1]])
+    assert arrays["spelled_otherwise"].tolist() == [[True, False], [False, True]]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kronbench import InputError
+from kronbench import InputError, datasets
 from kronbench.datasets import registry
 from kronbench.datasets.corpus_surrogates import depths, surrogate_section, surrogate_titles
 from kronbench.datasets.wipo import (
@@ -213,23 +213,14 @@ def test_the_real_tree_has_the_nodes_that_the_papers_print(real):
 def test_the_real_sections_have_the_sizes_of_the_paper(
     real, name, n_documents, n_test, n_fit, n_classes, n_below
 ):
-    section = registry.find(name).options["section"]
-    places = real("wipo-alpha-index").arrays
-    parents, y = places["parents"], places["y"]
-    root = 1 + "ABCDEFGH".index(section)
-    inside = np.arange(len(parents)) == root
-    for node in range(root + 1, len(parents)):
-        inside[node] = inside[parents[node]]
-    leaf = len(parents) - (y.max() + 1) + y
-    assert inside[leaf].sum() == n_documents
+    entry = registry.find(name)
+    halves = {half: entry.files[half] for half in ("train", "test")}
+    placed = parse_index(datasets._obtain(entry, halves, None), section=entry.options["section"])
+    assert entry.shape["X"][0] == len(placed["y"]) == n_documents
     assert n_documents - n_documents // 3 == n_fit
-    assert places["is_test"][inside[leaf]].sum() == n_test
-    assert len(np.unique(y[inside[leaf]])) == n_classes
-    assert inside.sum() - 1 == n_below
-    shape = registry.find(name).shape
-    assert shape["X"][0] == n_documents
-    assert shape["parents"] == (n_below + 1,)
-    assert registry.find(name).surrogate["n_test"] == n_test
+    assert entry.surrogate["n_test"] == placed["is_test"].sum() == n_test
+    assert len(np.unique(placed["y"])) == n_classes
+    assert entry.shape["parents"] == (len(placed["parents"]),) == (n_below + 1,)
 
 
 # --- titles of the classification

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -46,10 +45,7 @@ def test_evaluate_is_cross_validation_by_hand(tmp_path, capsys):
     assert "evaluate: 100%" in err
     result = json.loads(out)
     assert [entry["setting"] for entry in result["settings"]] == list("ABCD")
-    model = make_pipeline(
-        VertexScaler(),
-        KronSVM(reg=1e-2, **KERNELS),
-    )
+    model = make_pipeline(VertexScaler(), KronSVM(reg=1e-2, **KERNELS))
     for entry in result["settings"]:
         splits = list(SettingKFold(entry["setting"], 3, 2, random_state=0).split(X, y))
         splits = [s for s in splits if all(len(np.unique(y[part])) == 2 for part in s)]
@@ -191,7 +187,7 @@ def test_similarities_are_kernels_and_new_ones_need_columns_for_the_old(tmp_path
         np.testing.assert_allclose(found, model.predict(test) + y.mean(), atol=1e-7)
 
 
-def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path, capsys):
+def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path):
     tables(tmp_path)
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
     kernels = ["row_kernel=gaussian", "col_kernel=gaussian", "row_gamma=0.3"]
@@ -202,14 +198,6 @@ def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path, capsys):
     assert sum(steps) == n_fits(recipe)
     assert set(choice.chosen) == {"reg", "col_gamma"}
     assert {"row_gamma": 0.3, **choice.chosen}.items() <= choice.recipe.parameters.items()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        status, out, _ = run(
-            capsys, "evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--select",
-            "--setting", "B", "--repeats", 1, "--json",
-        )  # fmt: skip
-    assert status == 0
-    assert json.loads(out)["selected"]
 
 
 def test_what_the_tables_were_taken_for_is_said_first(tmp_path, capsys):
