@@ -22,6 +22,9 @@ NOVEL = "99 3:4\n"
 HIERARCHY = "1 2\n1 3\n2 545\n2 32\n3 7\n3 4\n4 99\n4 1000\n1 5\n"
 
 
+GOOD = {"train": TRAIN, "novel": NOVEL, "hierarchy": HIERARCHY}
+
+
 def files(train=TRAIN, novel=NOVEL, hierarchy=HIERARCHY):
     return in_memory(train=train, novel=novel, hierarchy=hierarchy)
 
