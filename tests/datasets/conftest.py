@@ -1,6 +1,5 @@
 """The real data; a cache, a mirror and a web server of their own for the tests of fetching."""
 
-import contextlib
 import http.server
 import os
 import socket
@@ -65,12 +64,7 @@ def server():
     ``files`` maps paths to bytes, or to functions of the request's handler that answer it, or to
     lists of these for one request after the other; ``asked`` lists the paths of all requests.
     """
-    with serving() as running:
-        yield running
 
-
-@contextlib.contextmanager
-def serving():
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.server.asked.append(self.path)
@@ -93,24 +87,14 @@ def serving():
         def log_message(self, *arguments):
             pass
 
-    class Server(http.server.ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-
-        def handle_error(self, request, client_address):
-            """A client that hangs up is what some tests are about."""
-
-    with Server(("127.0.0.1", 0), Handler) as running:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        running.block_on_close = False
         running.files, running.asked = {}, []
         running.host = f"127.0.0.1:{running.server_port}"
         running.url = f"http://{running.host}"
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield running
-        finally:  # its thread would keep a process from its end
-            running.shutdown()
-            thread.join()
+        threading.Thread(target=running.serve_forever, args=[0.02], daemon=True).start()
+        yield running
+        running.shutdown()
 
 
 @pytest.fixture
@@ -120,10 +104,3 @@ def closed():
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     return f"http://127.0.0.1:{port}/a.txt"
-
-
-@pytest.fixture
-def elsewhere():
-    """A second server."""
-    with serving() as running:
-        yield running

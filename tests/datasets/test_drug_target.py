@@ -181,15 +181,10 @@ def test_small_files_are_read_as_they_stand():
     ("key", "old", "new", "message"),
     [
         ("interactions", "T1\t1\t0\t0", "T1\t1\t0", "line 2: 3 columns, expected 4"),
-        ("interactions", "T2\t0\t1\t1", "T2\t0\t1\t1\t0", "line 3: 5 columns, expected 4"),
         ("interactions", "T2\t0\t1\t1", "T2\t0\t2\t1", "line 3, column 3: 2 is not allowed"),
-        ("interactions", "T2\t0\t1\t1", "T2\t0\tnan\t1", "line 3, column 3: nan is not allowed"),
         ("drugs", "\t.5", "\tnan", "line 2, column 3: nan is not allowed, expected a finite"),
-        ("drugs", "\t.5", "\tinf", "line 2, column 3: inf is not allowed, expected a finite"),
         ("drugs", "\t.5", "\t", "line 2: could not convert string to float: ''"),
-        ("drugs", "\nD2", "\nD9", "identifiers of the drugs in interactions.txt, in the same or"),
         ("drugs", "D2\tD3\n", "D3\tD2\n", "identifiers of the drugs in interactions.txt"),
-        ("targets", "\nT2\t.2\t1", "", "identifiers of the targets in interactions.txt"),
         ("targets", YAMANISHI_FILES["targets"], "", "identifiers of the targets in inter"),
     ],
 )
@@ -207,15 +202,8 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
     [
         ("affinities", "1 2\n3 inf\n4 5\n", {}, "affinities.txt must have numbers or nan"),
         ("affinities", "1 2\n3 0\n4 5\n", {"at_most": 30}, "must have positive numbers"),
-        ("affinities", "1 2\n3 nan\n4 5\n", {"at_most": 30}, "must have positive numbers"),
         ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt needs 3 x 3"),
         ("targets", "1 nan\n2 1\n", {}, "targets.txt has a similarity that is not finite"),
-        (
-            "targets",
-            "1 2\n2 1\n",
-            {"at_most": 1, "at_least": 1},
-            "give one of at_least, at_most and above",
-        ),
         ("targets", "1 2\n2 1\n", {"at_least": None}, "give one of at_least, at_most and above"),
         ("targets", "1 2\n2 1\n", {"unit": "mg"}, "unit is 'mg'; known are: nM"),
     ],

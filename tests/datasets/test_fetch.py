@@ -273,13 +273,13 @@ def to(location):
         *((to(location), "") for location in ("file:///a", "/a.txt", "http://[", "ftp://x/a")),
     ],
 )
-def test_an_answer_that_is_no_file_gives_way(server, elsewhere, alone, answer, said):
-    server.files["/a.txt"], elsewhere.files["/a.txt"] = answer, CONTENT
+def test_an_answer_that_is_no_file_gives_way(server, alone, answer, said):
+    server.files |= {"/a.txt": answer, "/b.txt": CONTENT}
     with pytest.raises(InputError, match=said):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
     assert cached_files(alone) == []
-    entry = downloadable(f"{server.url}/a.txt", f"{elsewhere.url}/a.txt")
-    assert fetch.obtain(entry).record.origin == f"{elsewhere.url}/a.txt"
+    other = f"http://localhost:{server.server_port}/b.txt"  # another host, as far as is known
+    assert fetch.obtain(downloadable(f"{server.url}/a.txt", other)).record.origin == other
 
 
 # --- mirrors over http ------------------------------------------------------------------------

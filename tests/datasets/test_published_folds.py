@@ -1,9 +1,5 @@
 """Published splits: their files, what leaks through them."""
 
-import gzip
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -43,26 +39,6 @@ def test_leak_by_hand():
     assert leak.cols.tolist() == [False]  # column 0 is new
     assert leak.pairs.tolist() == [False, True, True]
     assert leak.shares == {"rows": 1.0, "cols": 0.0, "pairs": 2 / 3}
-
-
-def test_aliases_are_the_names_of_the_published_predictions(real):
-    """Each other spelling names the target whose affinities stand beside it."""
-    data = real("davis")
-    Y = affinities(data)
-    places = [
-        {identifier: at for at, identifier in enumerate(data[key])}
-        for key in ("row_ids", "col_ids")
-    ]
-    other = datasets.aliases("davis")["cols"]
-    assert len(other) == len(set(other.values())) == 38
-    assert set(other.values()) <= set(places[1])
-    assert not set(other) & set(places[1])
-    path = Path(os.environ["KRONBENCH_MIRROR"], "field", "mdeepred-davis-predictions.txt.gz")
-    with gzip.open(path, "rt") as stream:
-        lines = [line.split("\t") for line in stream if "\t" in line]
-    for drug, target, label, _ in lines:
-        found = Y[places[0][drug], places[1][other.get(target, target)]]
-        assert found == pytest.approx(float(label), abs=1e-6)
 
 
 @pytest.mark.parametrize("number", registry.find("davis").folds)

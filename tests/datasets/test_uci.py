@@ -94,13 +94,6 @@ def test_several_files_follow_each_other_and_one_is_the_test_part(layout):
     np.testing.assert_array_equal(arrays["is_test"], [False, False, True])
 
 
-def test_classes_group_labels_and_leave_others_out(layout):
-    layout(n_columns=2, labels=("1", "2", "3", "4"))
-    arrays = parse("10 1\n20 2\n30 3\n40 4\n", 3, 1, classes=[["4"], ["1", "2"]])
-    np.testing.assert_array_equal(arrays["X"], [[10], [20], [40]])
-    np.testing.assert_array_equal(arrays["y"], [1, 1, 0])
-
-
 def test_headers_codes_and_records_with_unknown_values(layout):
     layout(
         n_columns=3, delimiter="\x1f", record_end="\x1e", header=1, codes={"M": "1"}, labels=("a",)
@@ -132,12 +125,6 @@ def test_files_of_weka_keep_the_records_that_are_known(layout):
     arrays = parse(WEKA, 2, 2)
     np.testing.assert_array_equal(arrays["X"], [[0.1, 1], [1e-3, 0]])
     np.testing.assert_array_equal(arrays["y"], [0, 1])
-
-
-def test_a_sequence_gives_indicators_for_each_position(layout):
-    layout(n_columns=2, target=0, labels=("E",), sequence=1, missing=frozenset("N"))
-    arrays = parse("E AC\nE CG\nE NA\n", 2, 4)
-    np.testing.assert_array_equal(arrays["X"], [[1, 0, 1, 0], [0, 1, 0, 1]])
 
 
 def test_columns_are_left_out_by_variance_of_all_records():
