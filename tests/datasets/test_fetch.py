@@ -5,6 +5,7 @@ import multiprocessing
 import socket
 import time
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,19 +68,15 @@ def test_bad_gzip_file_is_one_sentence(mirror, content):
 
 
 def test_a_gzip_file_is_unpacked_to_its_limit_and_no_further(mirror, monkeypatch):
-    entry = FileEntry("one/a.txt", SUM, bytes=len(CONTENT))
-    path = mirror(gzip.compress(bytes(20 * entry.limit)), "one/a.txt.gz")
-    unpacked = []
-    read = gzip.GzipFile.read
+    path = mirror(gzip.compress(bytes(20 * PLAIN.limit)), "one/a.txt.gz")
+    unpacked, read = [], gzip.GzipFile.read
     monkeypatch.setattr(
         gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
     )
-    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: "
-    told += "it is a different file"
-    with pytest.raises(InputError) as refused:
-        fetch.obtain(entry, [mirror.folder])
-    assert str(refused.value) == told
-    assert sum(map(len, unpacked)) <= entry.limit + (1 << 20)
+    told = f"{path} has more than {PLAIN.limit} bytes, {len(CONTENT)} are registered: it is a diff"
+    with pytest.raises(InputError, match=told):
+        fetch.obtain(PLAIN, [mirror.folder])
+    assert sum(map(len, unpacked)) <= PLAIN.limit + (1 << 20)
 
 
 def test_bad_mirror_file_is_an_error_even_where_a_good_one_could_be_downloaded(mirror, server):
@@ -494,18 +491,14 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     mirror(TABLES["t.txt"], "small/t.txt")
     seen = {}
 
+    loader = datasets.LOADERS["interactions"]
+
     def surrogate(rng, *, files, **options):
         seen.update(files)
-        return datasets.LOADERS["interactions"].surrogate(rng, **options)
+        return loader.surrogate(rng, **options)
 
-    loader = datasets.Loader(
-        "label matrix",
-        parse=datasets.LOADERS["interactions"].parse,
-        surrogate=surrogate,
-        surrogate_files=("drugs", "targets"),
-    )
-    monkeypatch.setitem(datasets.LOADERS, "partial", loader)
-    small.write(loader="partial")
+    partial = replace(loader, surrogate=surrogate, surrogate_files=("drugs", "targets"))
+    monkeypatch.setitem(datasets.LOADERS, "interactions", partial)
     data = datasets.load("Small", mirror=mirror.folder)
     assert list(seen) == ["targets"]
     assert read(seen["targets"]) == TABLES["t.txt"]
