@@ -180,7 +180,7 @@ def test_surrogate_keeps_the_real_places_where_the_index_is_at_hand():
         np.testing.assert_array_equal(drawn[key], real[key])
 
 
-@pytest.mark.parametrize("missing", [None, {}, in_memory(train="")])
+@pytest.mark.parametrize("missing", [{}, in_memory(train="")])
 def test_surrogate_without_the_index_has_the_published_shape(missing):
     arrays = surrogate_section(np.random.default_rng(0), missing, **SHAPE)
     check_corpus(arrays)

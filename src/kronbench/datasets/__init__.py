@@ -200,7 +200,7 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
         raise InputError(
             f"{entry.name} is not a data set of three tables: its loader is not 'pairs'"
         )
-    paths = {key: file.path for key, file in _obtain(entry, entry.files, mirror).items()}
+    paths = {key: file.name for key, file in _obtain(entry, entry.files, mirror).items()}
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
@@ -310,7 +310,6 @@ def _times(dims):
 
 
 def _advice(entry, file, tried):
-    """What was tried for a file, and what to do."""
     if entry.folder and not file.urls:
         return (
             f"{entry.name} has no file {entry.folder / file.mirror}: put it there, or correct "

@@ -212,7 +212,6 @@ def parse_affinities(
 
 
 def _labelled_table(file):
-    """Numbers, row identifiers and column identifiers of a table with both."""
     header, *lines = [line.split("\t") for line in file.text().splitlines()] or [[""]]
     table = np.empty((len(lines), len(header) - 1))
     for number, line in enumerate(lines):
@@ -233,7 +232,6 @@ def _table(file):
 
 
 def _check_entries(file, table, allowed, expected):
-    """InputError at the first entry of a table with identifiers that is not allowed."""
     if not allowed.all():
         row, col = np.argwhere(~allowed)[0]
         raise InputError(

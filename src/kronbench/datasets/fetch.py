@@ -42,19 +42,14 @@ _dead: dict[str, str] = {}  # hosts, and why they are left alone
 class LocalFile:
     """A checked file on this machine, as a loader's ``parse`` gets it."""
 
-    path: Path
+    name: str  # its path
     packed: bool
     source: str
     record: FileRecord
 
-    @property
-    def name(self) -> str:
-        """The path to name in messages."""
-        return str(self.path)
-
     def open(self) -> BinaryIO:
         """The uncompressed bytes, as a seekable binary stream."""
-        return _open(self.path, self.packed)
+        return _open(Path(self.name), self.packed)
 
     def text(self, encoding: str = "utf-8") -> str:
         """All of it as text."""
@@ -110,7 +105,7 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
                 _log.warning("%s; looking for another copy", error)
                 wrong = error
             else:
-                return LocalFile(path, bool(ending), source, record)
+                return LocalFile(str(path), bool(ending), source, record)
         tried.append(f"not in {folder}" if os.path.isdir(folder) else f"no folder {folder}")
     # Without a checksum nothing that comes over the network can be trusted.
     if network and entry.sha256:
@@ -119,7 +114,6 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
 
 
 def _base(mirror):
-    """The parts of a base url."""
     with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
         parts = urlsplit(mirror)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
@@ -203,7 +197,7 @@ def _download(entry, bases, tried, wrong):
                 record = _checked(scratch, packed, entry, name, name)
                 path = cached.with_name(f"{cached.name}.gz") if packed else cached
                 scratch.replace(path)
-            return LocalFile(path, packed, source, record)
+            return LocalFile(str(path), packed, source, record)
         except NoAnswerError as error:
             tried.append(f"{urlsplit(name).netloc}: {error}")
         except InputError as error:

@@ -101,7 +101,7 @@ def parse_tables(
             "a data set of pairs has the files pairs, rows, cols; these are registered: "
             f"{', '.join(files)}"
         )
-    paths = {key: file.path for key, file in files.items()}
+    paths = {key: file.name for key, file in files.items()}
     own = read_own_pairs(**paths, row=row, col=col, label=label)
     if at_least is None and not own.two_classes:
         raise InputError(

@@ -162,7 +162,6 @@ def _read_records(files, layout, classes, columns):
 
 
 def _records(file, layout):
-    """The fields of each record, as text."""
     with file.open() as stream:
         if layout.arff:
             from scipy.io import arff  # for one table

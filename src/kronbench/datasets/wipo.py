@@ -85,12 +85,7 @@ def parse_titles(files: Files, *, section: str) -> Arrays:
 
 
 def _tree(groups, levels):
-    """The tree of the prefixes of symbols, and the class of each document in it.
-
-    ``groups`` are the main groups of n documents, such as "D01D001", ``levels`` the lengths of the
-    prefixes that are nodes. The result has ``y`` (n,), classes in alphabetical order, and
-    ``parents`` (n_nodes,).
-    """
+    """The tree of the prefixes, of these lengths, of main groups, and each document's class."""
     names = [""]
     for length in levels:
         names.extend(sorted({group[:length] for group in groups}))
@@ -123,7 +118,6 @@ def _placed(documents, section):
 
 
 def _texts(file, documents):
-    """Title and claims of each document, read one at a time."""
     with file.open() as stream, zipfile.ZipFile(stream) as archive:
         places = {"/".join(name.upper().split("/")[-5:]): name for name in archive.namelist()}
         lacking = [path for _, path, _ in documents if path not in places]

@@ -29,7 +29,6 @@ def _mse(y, scores):
 
 
 _PARTS = ("model", "margins", "difference")
-_FEW = 10  # pairs of a test set
 
 
 def evaluate(
@@ -134,7 +133,7 @@ def as_text(result: dict) -> str:
                 f"{result['solver']} predicts its own training pairs worse than their mean label "
                 f"does: {entry['remedy']}"
             )
-        if entry["test_sets"] and entry["test_pairs"] < _FEW:
+        if entry["test_sets"] and entry["test_pairs"] < 10:
             notes.append(
                 f"{setting}: a test set has {entry['test_pairs']:.3g} pairs on average, too few "
                 "for a score to mean much"

@@ -243,31 +243,26 @@ def check_solver_name(name: str) -> None:
         raise InputError(f"'{name}' is not a solver of pairs: {known}")
 
 
-def kernel_bytes(recipe: Recipe, train: PairData, asked: PairData | None = None) -> list[float]:
-    """Bytes of the kernel matrix of each side, in a fit or in scores for other pairs.
+def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
+    """InputError where kernel matrices need more memory than there is, to fit or to score pairs.
 
-    Zero for linear kernels in the primal form, and of other solvers.
+    Linear kernels in the primal form need none, and of other solvers none is known.
     """
     known = recipe.estimator().get_params()
     if known.get("row_kernel") is None or known.get("product") is None:
-        return [0.0, 0.0]
-    kernels = known["row_kernel"], known["col_kernel"]
+        return
+    kernels, form = (known["row_kernel"], known["col_kernel"]), known["form"]
     counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
-    return [
-        0.0 if known["form"] == "primal" and kernel == "linear" else 8.0 * scored * trained
+    found = [
+        0.0 if form == "primal" and kernel == "linear" else 8.0 * scored * trained
         for kernel, (scored, trained) in zip(kernels, counts, strict=True)
     ]
-
-
-def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
-    """InputError where kernel matrices need more memory than there is."""
-    found, available = kernel_bytes(recipe, train, asked), available_memory()
-    if sum(found) > available:
+    if sum(found) > (available := available_memory()):
         scores = f"{len(asked):,} pairs from " if asked is not None else ""
         rows, cols = _counts(train)
-        side, advice = "row" if found[0] >= found[1] else "col", "give fewer vertices"
-        kernel, form = (recipe.parameter(name) for name in (f"{side}_kernel", "form"))
-        if kernel in ("gaussian", "tanimoto") and form is not None:
+        larger, advice = int(found[1] > found[0]), "give fewer vertices"
+        if kernels[larger] in ("gaussian", "tanimoto") and form is not None:
+            side = ("row", "col")[larger]
             advice += f", or approximate the {side} kernel by VertexNystroem in Python"
         raise InputError(
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
