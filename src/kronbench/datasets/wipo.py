@@ -23,7 +23,6 @@ from kronbench.errors import InputError, extra_for
 
 _LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
 _TITLE_LEVELS = (3, 4, 8)  # the same in the file of titles, of one section
-_RECORD_LIMIT = 1 << 24  # bytes of one record
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _WORD = re.compile(r"[a-z]{2,}")
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
@@ -127,8 +126,6 @@ def _texts(file, documents):
                 f"{lacking[0]}: pack the whole collection"
             )
         for group, path, _ in documents:
-            if archive.getinfo(places[path]).file_size > _RECORD_LIMIT:
-                raise InputError(f"{file.name}, {path} has more than {_RECORD_LIMIT} bytes")
             # Entities of the collection's DTD stand for signs; the parser does not know them.
             content = _ENTITY.sub(b" ", archive.read(places[path]))
             try:

@@ -34,12 +34,10 @@ from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import pair_ids, read_vertices
 
-Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
-
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
 def evaluate_files(
-    tables: Tables,
+    tables: Mapping[str, str | Path | None],
     solver: str,
     assignments: Sequence[str] = (),
     *,
@@ -55,7 +53,7 @@ def evaluate_files(
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
 def fit_files(
-    tables: Tables,
+    tables: Mapping[str, str | Path | None],
     out: str | Path,
     solver: str,
     assignments: Sequence[str] = (),

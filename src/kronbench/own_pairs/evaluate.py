@@ -138,11 +138,9 @@ def as_text(result: dict) -> str:
                 f"{setting}: a test set has {entry['test_pairs']:.3g} pairs on average, too few "
                 "for a score to mean much"
             )
-    full = [line for line in table if len(line) == len(table[0])]
-    widths = [
-        max(least, *(len(line[k]) + 2 for line in full))
-        for k, least in enumerate((26, 9, 19, 19, 19))
-    ]
+    columns = zip(*(line for line in table if len(line) == len(table[0])), strict=True)
+    least = (26, 9, 19, 19, 19)
+    widths = [max(n, *(len(cell) + 2 for cell in c)) for n, c in zip(least, columns, strict=False)]
     head = f"{result['pairs']} pairs of {result['rows']} rows and {result['cols']} columns; "
     lines = ["".join(map(str.ljust, line, [*widths, 0])).rstrip() for line in table]
     return "\n".join([f"{head}95 % intervals", "", *lines, *notes])

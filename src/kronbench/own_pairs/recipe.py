@@ -251,7 +251,7 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     known = recipe.estimator().get_params()
     if known.get("row_kernel") is None or known.get("product") is None:
         return
-    kernels, form = (known["row_kernel"], known["col_kernel"]), known["form"]
+    kernels, form = (known["row_kernel"], known["col_kernel"]), known.get("form")
     counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
     found = [
         0.0 if form == "primal" and kernel == "linear" else 8.0 * scored * trained

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from kronbench.pairs.data import used_vertices
 # Decades of reg, in units of the mean diagonal of the product kernel.
 _REGS = 10.0 ** np.arange(-5, 3)
 # Of 1 / the median squared distance; both sides move together.
-_WIDTHS = np.array([0.1, 0.3, 1.0, 3.0])
+_WIDTHS = (0.1, 0.3, 1.0, 3.0)
 _MOST_DISTANCES = 1000  # vertices of a side that the median looks at
 
 
@@ -69,14 +68,13 @@ def select(
     from one Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone
     ends with.
     """
-    (reg_names, regs), (width_names, widths) = grids = _grids(recipe, X)
+    regs, widths = grids = _grids(recipe, X)
     two_classes = len(np.unique(y)) == 2
     splitter = SettingKFold(recipe.setting, INNER_FOLDS, random_state=recipe.seed)
     folds = list(splitter.split(X, y))
     scores = np.full((len(folds), len(regs), len(widths)), np.nan)
     for j, width in enumerate(widths):
-        trial = recipe.with_parameters(_named(width_names, width))
-        trials = [trial.with_parameters(_named(reg_names, reg)) for reg in regs]
+        trials = [recipe.with_parameters({**width, **reg}) for reg in regs]
         for k, (train, test) in enumerate(folds):
             if len(np.unique(y[train])) > 1:
                 for i, found in enumerate(_predicted(trials, X[train], y[train], X[test])):
@@ -94,11 +92,12 @@ def select(
     best = np.unravel_index(np.nanargmax(means), means.shape)
     chosen: dict = {}
     edges: dict = {}
-    for (names, grid), position in zip(grids, map(int, best), strict=True):
-        chosen |= _named(names, grid[position])
+    for grid, position in zip(grids, map(int, best), strict=True):
+        chosen |= grid[position]
         inner = {0: 1, len(grid) - 1: -2}
-        if names and position in inner:  # one step beyond, as wide as the last one
-            edges |= _named(names, grid[position] ** 2 / grid[inner[position]])
+        if position in inner:  # one step beyond, as wide as the last one
+            for name, value in grid[position].items():
+                edges[name] = value * value / grid[inner[position]][name]
     return Choice(recipe.with_parameters(chosen), chosen, float(means[best]), edges)
 
 
@@ -114,12 +113,8 @@ def _predicted(trials, X, y, X_test):
     return path.final_test_scores(estimator.tol)
 
 
-def _named(names, values):
-    return dict(zip(names, map(float, values), strict=True))
-
-
 def _grids(recipe, X):
-    """Names and grids of reg (s, 1) and of the widths (l, p): without names a single point."""
+    """Grids of reg and of the widths, as parameters; what is set is a single empty point."""
     X = recipe.before(X).transform(X)
     level, sides = 1.0, {}
     for side, given, index in (("row", X.row_features, X.rows), ("col", X.col_features, X.cols)):
@@ -133,13 +128,13 @@ def _grids(recipe, X):
         elif kernel == "linear":
             level *= float(np.mean(np.sum(features**2, axis=1)))
         sides[f"{side}_gamma"] = features
-    regs: Any = ((), np.empty((1, 0)))
+    regs: list[dict[str, float]] = [{}]
     widths = regs
     if "reg" not in recipe.parameters:
-        regs = ("reg",), _REGS[:, None] * (level or 1.0)
+        regs = [{"reg": reg} for reg in (_REGS * (level or 1.0)).tolist()]
     if names := recipe.open_widths():
-        bases = [1 / _median_distance(sides[name]) for name in names]
-        widths = names, _WIDTHS[:, None] * np.array(bases)
+        bases = {name: 1 / _median_distance(sides[name]) for name in names}
+        widths = [{name: width * base for name, base in bases.items()} for width in _WIDTHS]
     return regs, widths
 
 
