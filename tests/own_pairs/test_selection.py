@@ -3,13 +3,15 @@
 Kernels that do not fit in memory are refused, with what would fit.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kronbench import InputError, PairData
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.models import VertexScaler
-from kronbench.own_pairs import recipe as recipes, selection
+from kronbench.own_pairs import commands, recipe as recipes, selection
 from kronbench.own_pairs.recipe import Recipe, available_memory, check_memory
 from kronbench.own_pairs.selection import INNER_FOLDS, select
 from kronbench.pairs.data import used_vertices
@@ -54,7 +56,8 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     folds = list(SettingKFold(setting, INNER_FOLDS, random_state=0).split(X, y))
     for reg in 10.0 ** np.arange(-5, 3):
         for width in (0.1, 0.3, 1.0, 3.0):
-            trial = recipe.with_parameters({"reg": reg, "row_gamma": width / np.median(distances)})
+            tried = {"reg": reg, "row_gamma": width / np.median(distances)}
+            trial = replace(recipe, parameters={**given, **tried})
             found = [
                 score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
                 for train, test in folds
@@ -122,6 +125,14 @@ def test_each_command_refuses_what_does_not_fit_and_writes_nothing(folder, capsy
     ):
         refused(capsys, folder, "MiB are available", *argv)
     assert model.read_bytes() == before
+
+
+def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
+    monkeypatch.setattr(commands, "available_memory", lambda: 2.0**32)
+    with (folder / "rows.csv").open("r+b") as file:
+        file.truncate(10_000_000_000)  # takes no place on the disk
+    sentence = "has 9,537 MiB, and reading the tables takes about"
+    refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
 
 
 def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):

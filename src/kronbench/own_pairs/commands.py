@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,15 +20,17 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
-from kronbench.io import SEPARATORS, did_you_mean, read_table
+from kronbench.io import SEPARATORS, check_readable, did_you_mean, read_table
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
+    available_memory,
     check_memory,
     check_solver_name,
     make_recipe,
+    mib,
     read_assignments,
 )
 from kronbench.own_pairs.selection import check_selects, n_fits, select
@@ -117,6 +120,7 @@ def predict_files(
     if separator is None:
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
+    _check_tables([pairs, rows, cols])
     known = model_file.load(model)
     ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], (rows, cols))
     scores = np.empty(len(ids))
@@ -134,6 +138,7 @@ def _read(tables, solver, assignments, scale, selects, seed):
     What the tables were taken for is said on standard error.
     """
     given = read_assignments(solver, assignments)
+    _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
@@ -142,6 +147,21 @@ def _read(tables, solver, assignments, scale, selects, seed):
         print(printable(line), file=sys.stderr)
     check_memory(recipe, own.data)
     return own, recipe
+
+
+def _check_tables(paths):
+    """InputError where a table is not there, or all take more memory to read than there is."""
+    sizes = {}
+    for path in filter(None, paths):
+        check_readable(path)
+        sizes[path] = os.path.getsize(path)
+    needed = 3 * sum(sizes.values())  # a number of eight characters takes 24 bytes
+    if needed > (available := available_memory()):
+        largest = max(sizes, key=sizes.__getitem__)
+        raise InputError(
+            f"{largest} has {mib(sizes[largest])}, and reading the tables takes about "
+            f"{mib(needed)} where {mib(available)} are available: give fewer rows"
+        )
 
 
 @contextmanager
@@ -189,7 +209,6 @@ def _read_new_pairs(pairs, sides, names, paths):
 
 
 def _as_in_model(table, side):
-    """The features of a table in the order of those of the model."""
     if side.fingerprint:
         if not table.fingerprint:
             raise InputError(

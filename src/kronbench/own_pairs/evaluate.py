@@ -165,7 +165,6 @@ def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
 
 
 def _scores(own, recipe, splits, selects, progress):
-    """The entry of one setting."""
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
         metrics = {"AUC": roc_auc}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -66,10 +66,6 @@ class Recipe:
         if name in self.parameters:
             return self.parameters[name]
         return self.estimator().get_params().get(name)
-
-    def with_parameters(self, parameters: Mapping[str, object]) -> Recipe:
-        """The same with other values of some parameters."""
-        return replace(self, parameters={**self.parameters, **parameters})
 
     def open_widths(self) -> tuple[str, ...]:
         """The widths of Gaussian kernels that are not given."""
@@ -266,7 +262,7 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
             advice += f", or approximate the {side} kernel by VertexNystroem in Python"
         raise InputError(
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
-            f"and {cols:,} columns need {_mib(sum(found))}, and {_mib(available)} are available: "
+            f"and {cols:,} columns need {mib(sum(found))}, and {mib(available)} are available: "
             f"{advice}"
         )
 
@@ -287,11 +283,11 @@ def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
 
 
 def _counts(data):
-    """How many row and column vertices are in pairs."""
     return [np.count_nonzero(np.bincount(index)) for index in (data.rows, data.cols)]
 
 
-def _mib(n_bytes):
+def mib(n_bytes: float) -> str:
+    """A number of bytes, in MiB."""
     return f"{n_bytes / (1 << 20):,.0f} MiB"
 
 

@@ -65,6 +65,9 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
                 "best": best["scores"].get(metric) if best else None,
             }
         )
+    articles = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str, keep_default_na=False)
+    folds = articles.pop("setting").str.replace("setting ", "deepdta-")
+    articles = articles[(articles.pop("dataset") == loaded.name) & (folds == fold)]
     return {
         "file": str(path),
         "data": loaded.name,
@@ -78,7 +81,7 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
         **matched,
         "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
         "scores": entries,
-        "printed": printed(loaded.name, fold),
+        "printed": articles.to_dict("records"),
         "warning": next(_other_units(columns, y[split.train]), None),
     }
 
@@ -121,17 +124,6 @@ def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.Data
             known = ", ".join(dict.fromkeys(table["method"]))
             raise InputError(f"--mean {','.join(parts)}: {path} has {known}")
     return table.groupby(["setting", "method"], sort=False).mean().reset_index()
-
-
-def printed(data: str, fold: str) -> list[dict[str, str]]:
-    """Scores that articles print for a fold of DeepDTA: ``method``, ``ci``, ``mse`` ...
-
-    Texts, "" where an article has none; ``selection`` is how the model was chosen, ``source`` the
-    citation.
-    """
-    table = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str, keep_default_na=False)
-    folds = table.pop("setting").str.replace("setting ", "deepdta-")
-    return table[(table.pop("dataset") == data) & (folds == fold)].to_dict("records")
 
 
 def _other_units(columns, y):
@@ -254,7 +246,6 @@ def as_text(result: dict) -> str:
 
 
 def _strange(names, unknown):
-    """For each side the ids that are not known, named and counted."""
     parts = []
     for column, ids in zip(names, unknown.values(), strict=True):
         if ids:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,7 +74,8 @@ def select(
     folds = list(splitter.split(X, y))
     scores = np.full((len(folds), len(regs), len(widths)), np.nan)
     for j, width in enumerate(widths):
-        trials = [recipe.with_parameters({**width, **reg}) for reg in regs]
+        known = {**recipe.parameters, **width}
+        trials = [replace(recipe, parameters={**known, **reg}) for reg in regs]
         for k, (train, test) in enumerate(folds):
             if len(np.unique(y[train])) > 1:
                 for i, found in enumerate(_predicted(trials, X[train], y[train], X[test])):
@@ -98,7 +99,8 @@ def select(
         if position in inner:  # one step beyond, as wide as the last one
             for name, value in grid[position].items():
                 edges[name] = value * value / grid[inner[position]][name]
-    return Choice(recipe.with_parameters(chosen), chosen, float(means[best]), edges)
+    recipe = replace(recipe, parameters={**recipe.parameters, **chosen})
+    return Choice(recipe, chosen, float(means[best]), edges)
 
 
 def _predicted(trials, X, y, X_test):
