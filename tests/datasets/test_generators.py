@@ -71,7 +71,6 @@ def test_registered_checkerboard_has_the_size_of_table_5():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"m": 0}, "m is 0 and q is 0"),
         ({"m": 3, "q": 0}, "q is 0"),
         ({"m": 3, "fraction": 1.5}, "fraction is 1.5"),
         ({"m": 3, "flip": -0.1}, "flip is -0.1"),

@@ -89,12 +89,8 @@ def test_a_scale_takes_the_same_share_of_the_documents_each_time():
 
 
 def test_surrogate_shrinks_with_its_scale():
-    sizes = {
-        "n_words": 833482,
-        "n_documents": 383408,
-        "levels": [11, 75, 330, 1250, 12633],
-        "n_novel": 3000,
-    }
+    sizes = {"n_words": 833482, "n_documents": 383408, "n_novel": 3000}
+    sizes["levels"] = [11, 75, 330, 1250, 12633]
     arrays = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
     n_classes = 63
     assert arrays["X"].shape == (1917, round(833482 * 0.005**0.55))

@@ -69,15 +69,6 @@ def test_tables_have_the_registered_shape_classes_and_indicators(name, policy, r
         start += size
 
 
-def test_satimage_keeps_the_original_split(real):
-    data = real("satimage")
-    assert data["is_test"].sum() == 2000
-    training = np.bincount(data["y"][~data["is_test"]])
-    assert training.tolist() == [1072, 479, 961, 415, 470, 1038]
-    assert data["X"].min() >= 0
-    assert data["X"].max() <= 255
-
-
 def test_numbers_first_then_indicators_in_alphabetical_order(layout):
     layout(n_columns=4, delimiter=",", categorical=(0,), labels=("no", "yes"))
     arrays = parse("b, 1, 2.5, yes\na, 3, 4, no\n\nc,5,6,no\n", 3, 5)

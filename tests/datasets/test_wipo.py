@@ -163,25 +163,19 @@ def test_features_follow_the_sorted_paths_of_each_half():
     assert arrays["is_test"].tolist() == [False, False, False, True]
 
 
-SHAPE = {
-    "section": "D",
-    "levels": [3, 6, 20],
-    "n_documents": 200,
-    "n_test": 50,
-    "median_size": 6,
-}
+SIZES = {"levels": [3, 6, 20], "n_documents": 200, "n_test": 50, "median_size": 6}
 
 
 def test_surrogate_keeps_the_real_places_where_the_index_is_at_hand():
     real = parse_records(files(collection=collection()), section="D")
-    drawn = surrogate_section(np.random.default_rng(0), files(), **SHAPE)
+    drawn = surrogate_section(np.random.default_rng(0), files(), section="D", **SIZES)
     for key in ("y", "parents", "is_test"):
         np.testing.assert_array_equal(drawn[key], real[key])
 
 
 @pytest.mark.parametrize("missing", [{}, in_memory(train="")])
 def test_surrogate_without_the_index_has_the_published_shape(missing):
-    arrays = surrogate_section(np.random.default_rng(0), missing, **SHAPE)
+    arrays = surrogate_section(np.random.default_rng(0), missing, section="D", **SIZES)
     check_corpus(arrays)
     assert np.bincount(depths(arrays["parents"])).tolist() == [1, 3, 6, 20]
     assert len(arrays["y"]) == 200
