@@ -7,15 +7,13 @@ import pytest
 from kronbench import InputError, datasets
 from kronbench.datasets import Dataset
 from kronbench.datasets.drug_target import (
+    DOMAIN_KERNELS,
+    PAIRWISE_KERNELS,
+    SETTINGS,
     kernels,
     labelled_pairs,
     parse_affinities,
     parse_interactions,
-)
-from kronbench.datasets.printed_results import (
-    DOMAIN_KERNELS,
-    PAIRWISE_KERNELS,
-    SETTINGS,
     parse_printed_curves,
     parse_printed_predictions,
 )

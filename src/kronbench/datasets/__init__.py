@@ -22,7 +22,6 @@ from kronbench.datasets import (
     generators,
     lshtc,
     pair_tables,
-    printed_results,
     published_folds,
     registry,
     uci,
@@ -61,9 +60,9 @@ LOADERS: dict[str, Loader] = {
         drug_target_surrogates.surrogate_interactions,
     ),
     "affinities": Loader("label matrix", drug_target.parse_affinities, _AFFINITIES),
-    "printed_curves": Loader("label matrix", printed_results.parse_printed_curves, _AFFINITIES),
+    "printed_curves": Loader("label matrix", drug_target.parse_printed_curves, _AFFINITIES),
     "printed_predictions": Loader(
-        "label matrix", printed_results.parse_printed_predictions, _AFFINITIES
+        "label matrix", drug_target.parse_printed_predictions, _AFFINITIES
     ),
     "checkerboard": Loader("pairs", generate=generators.registered_checkerboard),
     "pairs": Loader("labelled pairs", pair_tables.parse_tables),

@@ -181,10 +181,9 @@ def _scores(own, recipe, splits, selects, progress):
             failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
         margins = margin_scores(X, y, own.data[test])
         progress(1)
-        of_model, of_margins = (
-            np.array([metric(own.y[test], found) for metric in metrics.values()])
-            for found in (scores, margins)
-        )
+        both = (scores, margins)
+        found = [[metric(own.y[test], each) for metric in metrics.values()] for each in both]
+        of_model, of_margins = np.array(found)
         values.append((of_model, of_margins, of_model - of_margins))
     ratio = float(np.mean([len(test) / len(train) for train, test in scored]))
     entries: list[dict] = []

@@ -205,8 +205,7 @@ def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, objec
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if name not in known:
-            nearest = did_you_mean(name, known)
-            raise InputError(f"{solver} has no parameter '{name}'{nearest}")
+            raise InputError(f"{solver} has no parameter '{name}'{did_you_mean(name, known)}")
         if not equals:
             raise InputError(f"'{assignment}' has no value: give {name}=VALUE")
         given[name] = _WORDS.get(text.lower(), number_or_text(text))
@@ -268,12 +267,9 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
 
 
 def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
-    """Bytes that this process may still take: of the machine, within the quota of its container.
-
-    ``cgroup`` is where Linux says what a container may use (cgroup v2); pages of files that it
-    could give back count as free.
-    """
+    """Bytes that this process may still take, within the quota of its container."""
     available = float(psutil.virtual_memory().available)
+    # cgroup v2; pages of files that could be given back count as free
     with contextlib.suppress(OSError, ValueError, KeyError):  # no quota: "max" is no number
         limit = int((cgroup / "memory.max").read_text())
         stat = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())

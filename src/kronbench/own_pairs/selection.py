@@ -25,11 +25,9 @@ _MOST_DISTANCES = 1000  # vertices of a side that the median looks at
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, ``chosen`` alone and in a recipe.
+    """What was chosen, ``chosen`` alone and in a recipe, with the mean score of the inner folds.
 
-    ``score`` is the area under the ROC curve, or minus the mean squared error: the mean over the
-    inner folds. ``on_edge`` has, of chosen values at an end of their grid, the next one beyond,
-    which may be better.
+    ``on_edge`` has, of chosen values at an end of their grid, the next one beyond.
     """
 
     recipe: Recipe
