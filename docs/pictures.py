@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from kronbench import PairData
 from kronbench.class_tree import Tree
-from kronbench.datasets.checkerboard import checkerboard
+from kronbench.datasets.generators import checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import csi, gram, incomplete_cholesky
 from kronbench.models import CompleteKronRidge, KronRidge

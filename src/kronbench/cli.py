@@ -318,7 +318,7 @@ def _predict(arguments):
 
 def _score(arguments):
     if arguments.predictions.endswith(".npz"):
-        from kronbench.own_pairs.kept_predictions import score_kept
+        from kronbench.own_pairs.score_predictions import score_kept
 
         table = score_kept(arguments.predictions, [mean.split(",") for mean in arguments.mean])
         if arguments.json:

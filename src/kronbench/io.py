@@ -11,6 +11,7 @@ import os
 import stat
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Columns of text that hold a fingerprint each, and what that is written in.
-FINGERPRINTS = {
-    "fp_hex": "hexadecimal digits",
-    "fp_bits": "zeros and ones",
-}
+FINGERPRINTS = {"fp_hex": "hexadecimal digits", "fp_bits": "zeros and ones"}
 
 
 def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
@@ -35,7 +33,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     ----------
     path : str or Path
         A ``.csv`` or ``.tsv`` file in UTF-8 with a header, or the same packed as ``.csv.gz`` or
-        ``.tsv.gz``; or a ``.parquet`` file.
+        ``.tsv.gz``; or, with pyarrow, a ``.parquet`` file.
     ids : int or list of str, default 1
         The columns of ids: how many at the left, or their names. "007" and "NA" are not changed.
 
@@ -44,38 +42,25 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     DataFrame
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
         number is one of text, and so is a column of fingerprints, ``fp_hex`` or ``fp_bits``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is not a table, has no rows, repeats or lacks a column; or it is
-        Parquet and pyarrow is not installed.
     """
-    path, separator = Path(path), separator_of(path)
+    path = Path(path)
+    separator = SEPARATORS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix)
     if separator is None and path.suffix != ".parquet":
         raise InputError(f"{path} is not a table that can be read: give .csv, .tsv or .parquet")
     check_readable(path)
     try:
-        if path.suffix == ".parquet":
-            frame = _read_parquet(path)
-        else:
-            frame = _read_text(path, separator, ids)
+        frame = _read_parquet(path) if separator is None else _read_text(path, separator, ids)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     if frame.empty:
         raise InputError(f"{path} has no rows below its header: give at least one")
-    if isinstance(ids, int):
-        _check_width(path, list(frame.columns), ids)
-    else:
+    n = frame.shape[1]
+    if not isinstance(ids, int):
         check_columns(path, list(frame.columns), ids)
+    elif n < ids:
+        raise InputError(f"{path} has {n} column{'s' * (n > 1)}: the first {ids} are ids")
     frame.attrs["file"] = str(path)
     return frame
-
-
-def separator_of(path: str | Path) -> str | None:
-    """What stands between the cells of a table of text, packed or not; None of another file."""
-    path = Path(path)
-    return SEPARATORS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix)
 
 
 @contextlib.contextmanager
@@ -158,11 +143,8 @@ def _check_header(path, header, separator):
         raise InputError(f"{path} holds bytes that are not text: give a table")
     if len(header) == 1 and separator == "," and (";" in header[0] or "\t" in header[0]):
         raise InputError(f"{path} is not separated by commas: save it with commas, or as .tsv")
-    seen = set()
-    for name in header:
-        if name in seen:
-            raise InputError(f"{path} has two columns '{name}': give each a different name")
-        seen.add(name)
+    if twice := [name for name, count in Counter(header).items() if count > 1]:
+        raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
 
 
 def _read_parquet(path):
@@ -175,11 +157,3 @@ def _read_parquet(path):
     except (ValueError, TypeError) as error:  # pyarrow's own errors are of these kinds
         raise InputError(f"{path} is not a Parquet file that can be read: {error}") from None
     return frame.rename(columns=str)
-
-
-def _check_width(path, columns, ids):
-    if len(columns) < ids:
-        raise InputError(
-            f"{path} has {len(columns)} column{'s' if len(columns) > 1 else ''}: "
-            f"the first {ids} are ids"
-        )

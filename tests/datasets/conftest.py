@@ -1,6 +1,5 @@
 """The real data; a cache, a mirror and a web server of their own for the tests of fetching."""
 
-import contextlib
 import http.server
 import os
 import socket
@@ -9,7 +8,7 @@ import threading
 import pytest
 
 from kronbench import datasets
-from kronbench.datasets import fetch, transfer
+from kronbench.datasets import fetch
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +33,12 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("KRONBENCH_CACHE", str(cache))
     for name in ("KRONBENCH_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(fetch, "_last_resorts", lambda entry: [])
-    monkeypatch.setattr(transfer, "_dead", {})
+    addresses = fetch._addresses
+    monkeypatch.setattr(
+        *(fetch, "_addresses"),
+        lambda *given: (pair for pair in addresses(*given) if fetch._ARCHIVE not in pair[0]),
+    )
+    monkeypatch.setattr(fetch, "_dead", {})
     return cache
 
 
@@ -61,12 +64,7 @@ def server():
     ``files`` maps paths to bytes, or to functions of the request's handler that answer it, or to
     lists of these for one request after the other; ``asked`` lists the paths of all requests.
     """
-    with serving() as running:
-        yield running
 
-
-@contextlib.contextmanager
-def serving():
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.server.asked.append(self.path)
@@ -89,24 +87,14 @@ def serving():
         def log_message(self, *arguments):
             pass
 
-    class Server(http.server.ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-
-        def handle_error(self, request, client_address):
-            """A client that hangs up is what some tests are about."""
-
-    with Server(("127.0.0.1", 0), Handler) as running:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        running.block_on_close = False
         running.files, running.asked = {}, []
         running.host = f"127.0.0.1:{running.server_port}"
         running.url = f"http://{running.host}"
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield running
-        finally:  # its thread would keep a process from its end
-            running.shutdown()
-            thread.join()
+        threading.Thread(target=running.serve_forever, args=[0.02], daemon=True).start()
+        yield running
+        running.shutdown()
 
 
 @pytest.fixture
@@ -116,23 +104,3 @@ def closed():
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     return f"http://127.0.0.1:{port}/a.txt"
-
-
-@pytest.fixture
-def connections(monkeypatch):
-    """Every address that somebody begins to download; nobody answers."""
-    asked = []
-
-    def begin(url, *arguments):
-        asked.append(url)
-        raise transfer.NoAnswerError("refused by the test")
-
-    monkeypatch.setattr(transfer, "transfer", begin)
-    return asked
-
-
-@pytest.fixture
-def elsewhere():
-    """A second server."""
-    with serving() as running:
-        yield running

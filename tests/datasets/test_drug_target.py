@@ -1,12 +1,22 @@
 import csv
+import itertools
 
 import numpy as np
 import pytest
 
 from kronbench import InputError, datasets
 from kronbench.datasets import Dataset
-from kronbench.datasets.drug_target import kernels, labelled_pairs
-from kronbench.datasets.drug_target_files import parse_affinities, parse_interactions
+from kronbench.datasets.drug_target import (
+    DOMAIN_KERNELS,
+    PAIRWISE_KERNELS,
+    SETTINGS,
+    kernels,
+    labelled_pairs,
+    parse_affinities,
+    parse_interactions,
+    parse_printed_curves,
+    parse_printed_predictions,
+)
 from kronbench.resources import printed_path
 from tests.helpers import in_memory
 
@@ -45,19 +55,6 @@ def test_data_and_surrogates_have_the_published_counts(real, surrogates, name, s
     assert (*labels.shape, (labels != 0).sum(), (labels == 1).sum()) == PUBLISHED[name]
     assert (labels != 0).any(axis=0).all()
     assert (labels != 0).any(axis=1).all()
-
-
-def test_labels_of_ki_follow_the_threshold(real):
-    pairs, y = labelled_pairs(real("Ki"))
-    values = real("Ki")["values"][pairs.rows, pairs.cols]
-    np.testing.assert_array_equal(y == 1, values > 7.5)  # pKi has one decimal
-
-
-def test_davis_has_the_published_ranges(real):
-    data = real("davis")
-    assert (data["values"].min(), data["values"].max()) == (0.016, 10_000)
-    assert data["target_similarity"].max() == 16_832
-    assert data["target_similarity_normalized"].max() == 100
 
 
 @pytest.mark.parametrize("name", ["Ki", "GPCR", "IC", "E"])
@@ -169,15 +166,10 @@ def test_small_files_are_read_as_they_stand():
     ("key", "old", "new", "message"),
     [
         ("interactions", "T1\t1\t0\t0", "T1\t1\t0", "line 2: 3 columns, expected 4"),
-        ("interactions", "T2\t0\t1\t1", "T2\t0\t1\t1\t0", "line 3: 5 columns, expected 4"),
         ("interactions", "T2\t0\t1\t1", "T2\t0\t2\t1", "line 3, column 3: 2 is not allowed"),
-        ("interactions", "T2\t0\t1\t1", "T2\t0\tnan\t1", "line 3, column 3: nan is not allowed"),
         ("drugs", "\t.5", "\tnan", "line 2, column 3: nan is not allowed, expected a finite"),
-        ("drugs", "\t.5", "\tinf", "line 2, column 3: inf is not allowed, expected a finite"),
         ("drugs", "\t.5", "\t", "line 2: could not convert string to float: ''"),
-        ("drugs", "\nD2", "\nD9", "identifiers of the drugs in interactions.txt, in the same or"),
         ("drugs", "D2\tD3\n", "D3\tD2\n", "identifiers of the drugs in interactions.txt"),
-        ("targets", "\nT2\t.2\t1", "", "identifiers of the targets in interactions.txt"),
         ("targets", YAMANISHI_FILES["targets"], "", "identifiers of the targets in inter"),
     ],
 )
@@ -195,15 +187,8 @@ def test_bad_interaction_files_are_one_sentence(key, old, new, message):
     [
         ("affinities", "1 2\n3 inf\n4 5\n", {}, "affinities.txt must have numbers or nan"),
         ("affinities", "1 2\n3 0\n4 5\n", {"at_most": 30}, "must have positive numbers"),
-        ("affinities", "1 2\n3 nan\n4 5\n", {"at_most": 30}, "must have positive numbers"),
         ("drugs", "1 2\n2 1\n", {}, "drugs.txt is 2 x 2; affinities.txt needs 3 x 3"),
         ("targets", "1 nan\n2 1\n", {}, "targets.txt has a similarity that is not finite"),
-        (
-            "targets",
-            "1 2\n2 1\n",
-            {"at_most": 1, "at_least": 1},
-            "give one of at_least, at_most and above",
-        ),
         ("targets", "1 2\n2 1\n", {"at_least": None}, "give one of at_least, at_most and above"),
         ("targets", "1 2\n2 1\n", {"unit": "mg"}, "unit is 'mg'; known are: nM"),
     ],
@@ -215,3 +200,33 @@ def test_bad_affinity_files_are_one_sentence(key, text, options, message):
     with pytest.raises(InputError) as caught:
         parse_affinities(files, **options)
     assert message in str(caught.value)
+
+
+# --- with numbers that others print --------------------------------------------------------------
+
+TWO_BY_TWO = {"drugs": "1 0\n0 1\n", "targets": "1 0\n0 1\n"}
+
+
+def test_curves_have_their_places_and_a_label_at_the_threshold_is_none():
+    lines = ["Kernel (domain);Kernel (pairwise);Setting;Iteration;Train AUC;Test AUC"]
+    names = [*map(enumerate, (DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS)), (1, 2)]
+    for (i, domain), (j, pairwise), (k, setting), t in itertools.product(*names):
+        lines.append(f"{domain};{pairwise};{setting};{t};0.5;0.{i}{j}{k}{t}")
+    files = in_memory(affinities="7.6 7.7\nnan 5\n", curves="\n".join(lines), **TWO_BY_TWO)
+    arrays = parse_printed_curves(files, above=7.6)
+    assert arrays["labels"].tolist() == [[-1, 1], [0, -1]]
+    assert arrays["printed_test"].shape == (2, 4, 4, 2)
+    assert arrays["printed_test"][1, 2, 3, 0] == pytest.approx(0.1231)
+
+
+def test_predictions_are_found_by_ids_and_by_other_spellings():
+    text = "FOLD : 1\n11\tABL1p\t5\t6.5\n22\tAAK1\t5\t7.5\n"
+    text += "FOLD : 2\n22\tAAK1\t5\t1\n11\tABL1p\t5\t2\n"
+    ids = {"row_ids": "11\n22\n", "col_ids": "AAK1\nABL1-p\n"}
+    files = in_memory(affinities="10 20\n30 40\n", predictions=text, **TWO_BY_TWO, **ids)
+    options = {"col_aliases": {"ABL1p": "ABL1-p"}, "at_most": 30.0, "unit": "nM"}
+    arrays = parse_printed_predictions(files, **options)
+    np.testing.assert_array_equal(arrays["predictions"], [[6.5, 7.5], [1, 2]])
+    np.testing.assert_array_equal(arrays["predicted_rows"], [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(arrays["predicted_cols"], [[1, 0], [0, 1]])
+    assert arrays["spelled_otherwise"].tolist() == [[True, False], [False, True]]

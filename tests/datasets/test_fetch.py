@@ -1,6 +1,11 @@
 import gzip
 import hashlib
+import logging
+import multiprocessing
+import socket
+import time
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,18 +14,27 @@ import yaml
 from kronbench import InputError, datasets
 from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
-from tests.datasets.small_file import (
-    CONTENT,
-    PLAIN,
-    SUM,
-    WRONG,
-    WRONG_SUM,
-    cached_files,
-    downloadable,
-    read,
-)
 
 pytestmark = pytest.mark.usefixtures("alone")
+
+CONTENT = b"1 2 3\n" * 100
+SUM = hashlib.sha256(CONTENT).hexdigest()
+WRONG = CONTENT[:-1] + b"!"
+WRONG_SUM = hashlib.sha256(WRONG).hexdigest()
+PLAIN = FileEntry("one/a.txt", SUM, bytes=len(CONTENT))
+
+
+def downloadable(*urls, **changes):
+    return FileEntry(**{"mirror": "one/a.txt", "sha256": SUM, "urls": urls, **changes})
+
+
+def cached_files(cache):
+    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*") if path.is_file())
+
+
+def read(file):
+    with file.open() as stream:
+        return stream.read()
 
 
 def git_blob(content):
@@ -54,19 +68,15 @@ def test_bad_gzip_file_is_one_sentence(mirror, content):
 
 
 def test_a_gzip_file_is_unpacked_to_its_limit_and_no_further(mirror, monkeypatch):
-    entry = FileEntry("one/a.txt", SUM, bytes=len(CONTENT))
-    path = mirror(gzip.compress(bytes(20 * entry.limit)), "one/a.txt.gz")
-    unpacked = []
-    read = gzip.GzipFile.read
+    path = mirror(gzip.compress(bytes(20 * PLAIN.limit)), "one/a.txt.gz")
+    unpacked, read = [], gzip.GzipFile.read
     monkeypatch.setattr(
         gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
     )
-    told = f"{path} has more than {entry.limit} bytes, {len(CONTENT)} are registered: "
-    told += "it is a different file"
-    with pytest.raises(InputError) as refused:
-        fetch.obtain(entry, [mirror.folder])
-    assert str(refused.value) == told
-    assert sum(map(len, unpacked)) <= entry.limit + (1 << 20)
+    told = f"{path} has more than {PLAIN.limit} bytes, {len(CONTENT)} are registered: it is a diff"
+    with pytest.raises(InputError, match=told):
+        fetch.obtain(PLAIN, [mirror.folder])
+    assert sum(map(len, unpacked)) <= PLAIN.limit + (1 << 20)
 
 
 def test_bad_mirror_file_is_an_error_even_where_a_good_one_could_be_downloaded(mirror, server):
@@ -141,7 +151,7 @@ def test_download_is_checked_kept_and_not_repeated(server, alone):
     assert cached_files(alone) == ["one/a.txt"]
 
 
-@pytest.mark.parametrize("content", [WRONG, CONTENT[:-1], b"", b"<html>not found</html>"])
+@pytest.mark.parametrize("content", [WRONG, b""])
 def test_wrong_download_shows_both_sums_and_keeps_nothing(server, alone, content):
     server.files["/a.txt"] = content
     with pytest.raises(InputError) as caught:
@@ -165,6 +175,194 @@ def test_cache_that_cannot_be_written_is_said(alone, server):
     with pytest.raises(fetch.Unavailable, match="cannot be written"):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
     assert server.asked == []
+
+
+# --- a dead network ---------------------------------------------------------------------------
+
+
+def test_a_dead_host_is_asked_once(closed, server):
+    server.files["/b.txt"] = CONTENT
+    with pytest.raises(fetch.Unavailable, match=r"127\.0\.0\.1:\d+: ConnectionError"):
+        fetch.obtain(downloadable(closed))
+    with pytest.raises(fetch.Unavailable, match="ConnectionError, a short while ago"):
+        fetch.obtain(downloadable(closed, mirror="one/b.txt"))
+    entry = downloadable(closed, f"{server.url}/b.txt", mirror="one/b.txt")
+    assert read(fetch.obtain(entry)) == CONTENT
+
+
+def test_host_that_connects_and_stays_silent(monkeypatch):
+    monkeypatch.setattr(fetch, "_TIMEOUT", (3.0, 0.1))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        entry = downloadable(f"http://127.0.0.1:{silent.getsockname()[1]}/a.txt")
+        with pytest.raises(fetch.Unavailable, match=r"ConnectionError|ReadTimeout"):
+            fetch.obtain(entry)
+        with pytest.raises(fetch.Unavailable, match="a short while ago"):
+            fetch.obtain(entry)
+
+
+# --- servers that fail ------------------------------------------------------------------------
+
+
+def broken_off(handler):
+    """A tenth of the file, then the connection closes."""
+    handler.send(200, CONTENT[:60], Content_Length=len(CONTENT))
+
+
+def busy(**headers):
+    return lambda handler: handler.send(429, **headers)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry_After": "0"}, {"Retry_After": "1"}])
+def test_a_busy_server_is_asked_once_more(server, headers):
+    server.files["/a.txt"] = [busy(**headers), CONTENT]
+    assert read(fetch.obtain(downloadable(f"{server.url}/a.txt"))) == CONTENT
+    assert server.asked == ["/a.txt", "/a.txt"]
+
+
+def test_a_page_that_is_gone_is_not_asked_for_twice(server):
+    with pytest.raises(fetch.Unavailable, match="404"):
+        fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    assert server.asked == ["/a.txt"]
+
+
+def test_a_part_now_and_then_is_no_transfer(server, alone, monkeypatch):
+    monkeypatch.setattr(fetch, "_PATIENCE", 0.2)
+
+    def drip(handler):
+        handler.send(200, Content_Length=1 << 20)
+        for _ in range(100):
+            time.sleep(0.05)
+            handler.wfile.write(bytes(1 << 13))
+
+    server.files["/a.txt"] = drip
+    with pytest.raises(fetch.Unavailable, match="too slow"):
+        fetch.obtain(downloadable(f"{server.url}/a.txt", bytes=len(CONTENT), mirror="one/a.txt"))
+    assert cached_files(alone) == []
+
+
+@pytest.mark.parametrize("encoding", [{}, {"Content_Encoding": "gzip"}])
+def test_a_gzip_bomb_is_not_unpacked(server, alone, encoding):
+    bomb = gzip.compress(b"\0" * (32 << 20))
+    server.files["/a.txt.gz"] = lambda handler: handler.send(200, bomb, **encoding)
+    with pytest.raises((InputError, fetch.Unavailable), match="more than 66736 bytes"):
+        fetch.obtain(downloadable(f"{server.url}/a.txt.gz", bytes=len(CONTENT)))
+    assert cached_files(alone) == []
+
+
+def raw(answer):
+    return lambda handler: handler.wfile.write(answer)
+
+
+def to(location):
+    return lambda handler: handler.send(302, Location=location)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (broken_off, "ChunkedEncodingError"),
+        (busy(), "HTTP status 429"),
+        (raw(b"HTTP/1.0 200 OK\r\nContent-Length: many\r\n\r\n1"), ""),
+        (raw(b"SSH-2.0-OpenSSH_9.2\r\n"), ""),
+        (raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), ""),
+        (raw(b"HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\n1234"), ""),
+        (raw(b""), ""),
+        *((to(location), "") for location in ("file:///a", "/a.txt", "http://[", "ftp://x/a")),
+    ],
+)
+def test_an_answer_that_is_no_file_gives_way(server, alone, answer, said):
+    server.files |= {"/a.txt": answer, "/b.txt": CONTENT}
+    with pytest.raises(InputError, match=said):
+        fetch.obtain(downloadable(f"{server.url}/a.txt"))
+    assert cached_files(alone) == []
+    other = f"http://localhost:{server.server_port}/b.txt"  # another host, as far as is known
+    assert fetch.obtain(downloadable(f"{server.url}/a.txt", other)).record.origin == other
+
+
+# --- mirrors over http ------------------------------------------------------------------------
+
+
+def test_nothing_shows_the_password_of_a_mirror(server, alone, caplog):
+    caplog.set_level(logging.INFO)
+    told = []
+    base = f"http://user:secret@{server.host}/data?key=hidden"
+    with pytest.raises(fetch.Unavailable) as missing:
+        fetch.obtain(PLAIN, [base])
+    told.append(str(missing.value))
+    server.files["/data/one/a.txt?key=hidden"] = WRONG
+    with pytest.raises(InputError) as wrong:
+        fetch.obtain(PLAIN, [base])
+    told.append(str(wrong.value))
+    server.files["/data/one/a.txt?key=hidden"] = lambda handler: handler.send(
+        200 if handler.headers["Authorization"] == "Basic dXNlcjpzZWNyZXQ=" else 401, CONTENT
+    )
+    file = fetch.obtain(PLAIN, [base])
+    assert file.record.origin == f"{server.url}/data/one/a.txt"
+    told += [caplog.text, *(path.read_text() for path in alone.rglob("*") if path.is_file())]
+    told += [path.name for path in alone.rglob("*")]
+    with pytest.raises(InputError) as unusable:
+        fetch.obtain(PLAIN, ["http://user:secret@host:port/"])
+    told.append(str(unusable.value))
+    for text in told:
+        assert "secret" not in text
+        assert "hidden" not in text
+        assert "user:" not in text
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://a/b", "http://", "http://a:b", "http://[::1", "file:///a"]
+)
+def test_a_mirror_that_cannot_be_used_is_said(address):
+    with pytest.raises(InputError, match=r"a mirror begins with \w+://"):
+        fetch.obtain(PLAIN, [address])
+
+
+# --- the cache --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_damaged_file_in_the_cache_is_fetched_anew(server, alone, caplog, ending):
+    server.files["/a.txt"] = CONTENT
+    damaged = alone / f"one/a.txt{ending}"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(WRONG)
+    assert read(fetch.obtain(downloadable(f"{server.url}/a.txt"))) == CONTENT
+    assert str(damaged) in caplog.text
+    assert read(fetch.obtain(PLAIN)) == CONTENT
+
+
+def test_a_damaged_file_in_the_cache_without_another_is_an_error(alone, closed):
+    (alone / "one").mkdir(parents=True)
+    (alone / "one" / "a.txt").write_bytes(WRONG)
+    for network in (False, True):
+        with pytest.raises(InputError, match=WRONG_SUM):
+            fetch.obtain(downloadable(closed), network=network)
+
+
+def _obtained(url):
+    return read(fetch.obtain(downloadable(url)))
+
+
+def test_two_processes_fetch_one_file(server, alone):
+    server.files["/a.txt"] = lambda handler: (time.sleep(0.1), handler.send(200, CONTENT))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_obtained, [f"{server.url}/a.txt"] * 2, 1) == [CONTENT] * 2
+    assert cached_files(alone) == ["one/a.txt"]
+
+
+# --- copies by content ------------------------------------------------------------------------
+
+
+def test_copies_of_the_last_resort(monkeypatch):
+    monkeypatch.undo()
+    entry = downloadable("http://official.example/c.txt", git_blob="f" * 40)
+    archive = "https://archive.softwareheritage.org/api/1/content"
+    assert [url for url, _ in fetch._addresses(entry, [])] == [
+        "http://official.example/c.txt",
+        f"{archive}/sha256:{SUM}/raw/",
+        f"{archive}/sha1_git:{'f' * 40}/raw/",
+    ]
+    assert list(fetch._addresses(downloadable(), [])) == []  # nobody ever published it
 
 
 # --- policies ---------------------------------------------------------------------------------
@@ -259,59 +457,48 @@ def test_files_that_nobody_may_hand_on(small, alone):
     assert datasets.describe("Small")["manual"]["folder"] == str(alone / "manual")
 
 
-@pytest.mark.parametrize("content", [TABLES["d.txt"][:-3], b"", TABLES["d.txt"] + b"\n"])
-def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror, content):
-    small.fill(mirror.folder, d=content)
+def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror):
+    small.fill(mirror.folder, d=TABLES["d.txt"][:-3])
     with pytest.raises(InputError, match=r"small/d\.txt has sha256"):
         datasets.load("Small", policy="auto", mirror=mirror.folder)
 
 
-def test_a_fault_of_a_parser_is_one_sentence(small, mirror, monkeypatch):
+@pytest.mark.parametrize(
+    ("fault", "raised", "said"),
+    [
+        (KeyError("other"), InputError, r"^Small cannot be read: KeyError: 'other' \(in .*a\.txt"),
+        (MemoryError(), MemoryError, ""),  # which the commands tell as such
+    ],
+)
+def test_a_fault_of_a_parser_is_one_sentence(small, mirror, monkeypatch, fault, raised, said):
     def parse(files):
-        return {"values": files["other"]}
+        raise fault
 
     monkeypatch.setitem(datasets.LOADERS, "interactions", datasets.Loader("vectors", parse))
     small.write(surrogate={})
     small.fill(mirror.folder)
-    with pytest.raises(
-        InputError, match=r"^Small cannot be read: KeyError: 'other' \(in .*a\.txt"
-    ):
+    with pytest.raises(raised, match=said):
         datasets.load("Small", mirror=mirror.folder)
 
 
-def test_a_parser_without_memory_is_told_as_such(small, mirror, monkeypatch):
-    def parse(files):
-        raise MemoryError
-
-    monkeypatch.setitem(datasets.LOADERS, "interactions", datasets.Loader("vectors", parse))
-    small.write(surrogate={})
-    small.fill(mirror.folder)
-    with pytest.raises(MemoryError):
-        datasets.load("Small", mirror=mirror.folder)
-
-
-def test_surrogate_policy_touches_no_network(small, mirror, connections):
+def test_surrogate_policy_touches_no_network(small, mirror, monkeypatch):
+    monkeypatch.setattr(fetch, "transfer", None)
     small.fill(mirror.folder)
     assert datasets.load("Small", policy="surrogate", mirror=mirror.folder).source == "surrogate"
-    assert connections == []
 
 
 def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     mirror(TABLES["t.txt"], "small/t.txt")
     seen = {}
 
+    loader = datasets.LOADERS["interactions"]
+
     def surrogate(rng, *, files, **options):
         seen.update(files)
-        return datasets.LOADERS["interactions"].surrogate(rng, **options)
+        return loader.surrogate(rng, **options)
 
-    loader = datasets.Loader(
-        "label matrix",
-        parse=datasets.LOADERS["interactions"].parse,
-        surrogate=surrogate,
-        surrogate_files=("drugs", "targets"),
-    )
-    monkeypatch.setitem(datasets.LOADERS, "partial", loader)
-    small.write(loader="partial")
+    partial = replace(loader, surrogate=surrogate, surrogate_files=("drugs", "targets"))
+    monkeypatch.setitem(datasets.LOADERS, "interactions", partial)
     data = datasets.load("Small", mirror=mirror.folder)
     assert list(seen) == ["targets"]
     assert read(seen["targets"]) == TABLES["t.txt"]

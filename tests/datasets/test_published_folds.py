@@ -1,9 +1,5 @@
 """Published splits: their files, what leaks through them."""
 
-import gzip
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -22,13 +18,13 @@ def test_folds_have_the_setting_and_the_leak_that_are_registered(real, name, num
     parts = np.concatenate([fold.train, fold.test])
     assert len(np.unique(parts)) == len(parts)
     assert len(parts) == len(fold.rows)  # DeepDTA's are partitions of the known pairs
-    assert dict(entry.counts) == {"train": [*map(len, fold.parts)], "test": len(fold.test)}
+    assert entry["counts"] == {"train": [*map(len, fold.parts)], "test": len(fold.test)}
     tested = [np.unique(index[fold.test]) for index in (fold.rows, fold.cols)]
     new = len(fold.new_rows) == len(tested[0]), len(fold.new_cols) == len(tested[1])
     assert new == (fold.setting == "B", fold.setting == "C")
     assert np.isfinite(affinities(data)[fold.rows, fold.cols]).all()
     found = fold.leak(data["drug_similarity"], data["target_similarity"]).shares
-    assert found == pytest.approx(dict(entry.leak), abs=6e-5)
+    assert found == pytest.approx(entry["leak"], abs=6e-5)
 
 
 def test_leak_by_hand():
@@ -43,26 +39,6 @@ def test_leak_by_hand():
     assert leak.cols.tolist() == [False]  # column 0 is new
     assert leak.pairs.tolist() == [False, True, True]
     assert leak.shares == {"rows": 1.0, "cols": 0.0, "pairs": 2 / 3}
-
-
-def test_aliases_are_the_names_of_the_published_predictions(real):
-    """Each other spelling names the target whose affinities stand beside it."""
-    data = real("davis")
-    Y = affinities(data)
-    places = [
-        {identifier: at for at, identifier in enumerate(data[key])}
-        for key in ("row_ids", "col_ids")
-    ]
-    other = datasets.aliases("davis")["cols"]
-    assert len(other) == len(set(other.values())) == 38
-    assert set(other.values()) <= set(places[1])
-    assert not set(other) & set(places[1])
-    path = Path(os.environ["KRONBENCH_MIRROR"], "field", "mdeepred-davis-predictions.txt.gz")
-    with gzip.open(path, "rt") as stream:
-        lines = [line.split("\t") for line in stream if "\t" in line]
-    for drug, target, label, _ in lines:
-        found = Y[places[0][drug], places[1][other.get(target, target)]]
-        assert found == pytest.approx(float(label), abs=1e-6)
 
 
 @pytest.mark.parametrize("number", registry.find("davis").folds)
@@ -90,5 +66,5 @@ def test_files_that_are_not_at_hand(monkeypatch, tmp_path, policy):
         datasets.folds("davis", "deepdta-1", policy=policy, data=data)
 
 
-def _no_network(entry, addresses, cached, tried, wrong):
-    raise datasets.fetch.Unavailable(entry, tried)
+def _no_network(entry, bases, tried, wrong):
+    raise datasets.fetch.Unavailable(entry, f"{entry.mirror}: {tried}")

@@ -69,15 +69,6 @@ def test_tables_have_the_registered_shape_classes_and_indicators(name, policy, r
         start += size
 
 
-def test_satimage_keeps_the_original_split(real):
-    data = real("satimage")
-    assert data["is_test"].sum() == 2000
-    training = np.bincount(data["y"][~data["is_test"]])
-    assert training.tolist() == [1072, 479, 961, 415, 470, 1038]
-    assert data["X"].min() >= 0
-    assert data["X"].max() <= 255
-
-
 def test_numbers_first_then_indicators_in_alphabetical_order(layout):
     layout(n_columns=4, delimiter=",", categorical=(0,), labels=("no", "yes"))
     arrays = parse("b, 1, 2.5, yes\na, 3, 4, no\n\nc,5,6,no\n", 3, 5)
@@ -94,22 +85,9 @@ def test_several_files_follow_each_other_and_one_is_the_test_part(layout):
     np.testing.assert_array_equal(arrays["is_test"], [False, False, True])
 
 
-def test_classes_group_labels_and_leave_others_out(layout):
-    layout(n_columns=2, labels=("1", "2", "3", "4"))
-    arrays = parse("10 1\n20 2\n30 3\n40 4\n", 3, 1, classes=[["4"], ["1", "2"]])
-    np.testing.assert_array_equal(arrays["X"], [[10], [20], [40]])
-    np.testing.assert_array_equal(arrays["y"], [1, 1, 0])
-
-
 def test_headers_codes_and_records_with_unknown_values(layout):
     layout(
-        n_columns=3,
-        delimiter="\x1f",
-        record_end="\x1e",
-        header=1,
-        missing=frozenset("?"),
-        codes={"M": "1"},
-        labels=("a",),
+        n_columns=3, delimiter="\x1f", record_end="\x1e", header=1, codes={"M": "1"}, labels=("a",)
     )
     text = "x\x1fy\x1fz\x1e1\x1fM\x1fa\x1e?\x1fM\x1fa\x1e2\x1fM\x1fa\x1e"
     arrays = parse(text, 2, 2)
@@ -132,35 +110,12 @@ WEKA = """% a note, with commas
 """
 
 
-@pytest.fixture
-def weka(layout):
-    """Parse a small file of Weka's."""
-    layout(
-        n_columns=3,
-        arff=True,
-        labels=("sick", "well"),
-        missing=frozenset({"?", "nan"}),
-        codes={"f": "0", "t": "1"},
-    )
-    return lambda text: parse(text, 2, 2)
-
-
-def test_files_of_weka_keep_the_records_that_are_known(weka):
-    arrays = weka(WEKA)
+def test_files_of_weka_keep_the_records_that_are_known(layout):
+    missing, codes = frozenset({"?", "nan"}), {"f": "0", "t": "1"}
+    layout(n_columns=3, arff=True, labels=("sick", "well"), missing=missing, codes=codes)
+    arrays = parse(WEKA, 2, 2)
     np.testing.assert_array_equal(arrays["X"], [[0.1, 1], [1e-3, 0]])
     np.testing.assert_array_equal(arrays["y"], [0, 1])
-
-
-def test_a_sequence_gives_indicators_for_each_position(layout):
-    layout(
-        n_columns=2,
-        target=0,
-        labels=("E",),
-        sequence=1,
-        missing=frozenset("N"),
-    )
-    arrays = parse("E AC\nE CG\nE NA\n", 2, 4)
-    np.testing.assert_array_equal(arrays["X"], [[1, 0, 1, 0], [0, 1, 0, 1]])
 
 
 def test_columns_are_left_out_by_variance_of_all_records():

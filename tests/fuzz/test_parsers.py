@@ -26,7 +26,10 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from scipy import sparse
 
 from kronbench import InputError, datasets
-from kronbench.datasets import drug_target_files, fetch, lshtc, registry, wipo
+from kronbench.datasets import drug_target, fetch, lshtc, registry, wipo
+from tests.datasets import test_wipo
+from tests.datasets.test_drug_target import METZ_FILES, YAMANISHI_FILES
+from tests.datasets.test_lshtc import GOOD
 from tests.helpers import in_memory
 
 FILES = int(os.environ.get("KRONBENCH_FUZZ", "0"))
@@ -97,39 +100,16 @@ def check(parse):
 
 # --- good files -------------------------------------------------------------------------------
 
-YAMANISHI = {
-    "interactions": b"\tD1\tD2\tD3\nT1\t1\t0\t0\nT2\t0\t1\t1\n",
-    "drugs": b"\tD1\tD2\tD3\nD1\t1\t.5\t0\nD2\t.5\t1\t0\nD3\t0\t0\t1\n",
-    "targets": b"\tT1\tT2\nT1\t1\t.2\nT2\t.2\t1\n",
-}
-METZ = {
-    "affinities": b"7.1 nan 5\n6.5 8.25 nan\n",
-    "drugs": b"1 .5\n.5 1\n",
-    "targets": b"100 25 30\n25 100 1e1\n30 10 100\n",
-}
-LSHTC = {
-    "train": b"label, data\n545, 32 8:1 18:2\n32 1:3\n\n7 18:0.5 2:1\n545 8:1 # 9:1\n",
-    "novel": b"99 3:4\n",
-    "hierarchy": b"1 2\n1 3\n2 545\n2 32\n3 7\n3 4\n4 99\n4 1000\n1 5\n",
-}
-INDEX = {
-    "train": b"./D/01/B/001/US9800001_01011999.xml\n./d/02/g/003/ep9800002_01011999.xml\n",
-    "test": b"./D/01/B/001/US9800005_01011999.xml\n",
-}
-RECORD = b"""<?xml version="1.0" encoding="iso-8859-1"?>
-<!DOCTYPE record SYSTEM "wipo.dtd">
-<record cy="WO" an="US9800001"><ipcs ed="6" mc="%s"><ipc ic="D06M01500"></ipc></ipcs>
-<tis><ti xml:lang="EN">Weaving looms</ti><ti xml:lang="FR">titre</ti></tis>
-<cls><cl xml:lang="EN">A loom &alpha; weaves.</cl></cls></record>
-"""
+RECORD = test_wipo.RECORD.format(symbol="{}", title="Weaving looms", claims="A loom &alpha;")
 
 
-def packed(method, first=RECORD % b"D01B00110"):
+def packed(method, first=None):
+    """The records of the index; the first of them may be another."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", method) as archive:
-        archive.writestr("wipo/D/01/B/001/US9800001_01011999.xml", first)
-        archive.writestr("wipo/d/02/g/003/ep9800002_01011999.xml", RECORD % b"D02G00302")
-        archive.writestr("test/D/01/B/001/US9800005_01011999.xml", RECORD % b"D01B00110")
+        for path, (symbol, *_) in test_wipo.RECORDS.items():
+            archive.writestr(f"wipo/{path}", first or RECORD.format(symbol))
+            first = None
     return content.getvalue()
 
 
@@ -147,11 +127,12 @@ def read(parse, options, **contents):
 
 def one_of(parse, good, key, **options):
     """The parser of several files, of which one is damaged."""
-    return [good[key]], lambda content: read(parse, options, **good | {key: content})
+    seeds = [good[key].encode()]
+    return seeds, lambda content: read(parse, options, **good | {key: content})
 
 
 def records(content):
-    return read(wipo.parse_records, {"section": "D"}, **INDEX, collection=content)
+    return read(wipo.parse_records, {"section": "D"}, **test_wipo.INDEX, collection=content)
 
 
 def registered(content):
@@ -180,17 +161,17 @@ ENTRY = {
 
 PARSERS = {
     **{
-        f"interactions {key}": one_of(drug_target_files.parse_interactions, YAMANISHI, key)
+        f"interactions {key}": one_of(drug_target.parse_interactions, YAMANISHI_FILES, key)
         for key in ("interactions", "drugs")
     },
     **{
-        f"affinities {key}": one_of(drug_target_files.parse_affinities, METZ, key, at_least=7.0)
+        f"affinities {key}": one_of(drug_target.parse_affinities, METZ_FILES, key, at_least=7.0)
         for key in ("affinities", "drugs")
     },
-    **{f"lshtc {key}": one_of(lshtc.parse_lshtc, LSHTC, key, n_words=20) for key in LSHTC},
+    **{f"lshtc {key}": one_of(lshtc.parse_lshtc, GOOD, key, n_words=20) for key in GOOD},
     "records": (COLLECTIONS, records),
     "record": (
-        [RECORD % b"D01B00110", (RECORD % b"D01B00110").decode().encode("utf-16")],
+        [RECORD.format("D01B00110").encode(code) for code in ("ascii", "utf-16")],
         lambda content: records(packed(zipfile.ZIP_STORED, content)),
     ),
     "gzip": ([gzip.compress(b"1 2 3\n" * 5), gzip.compress(b"\0" * 10**6)], registered),

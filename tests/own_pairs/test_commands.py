@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,12 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from kronbench import PairData
+from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
 from kronbench.intervals import half_width
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
 from kronbench.own_pairs.recipe import make_recipe, read_assignments
 from kronbench.own_pairs.selection import n_fits, select
-from kronbench.own_pairs.tables import read_own_pairs
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
 
 GAUSSIAN = [
@@ -45,10 +45,7 @@ def test_evaluate_is_cross_validation_by_hand(tmp_path, capsys):
     assert "evaluate: 100%" in err
     result = json.loads(out)
     assert [entry["setting"] for entry in result["settings"]] == list("ABCD")
-    model = make_pipeline(
-        VertexScaler(),
-        KronSVM(reg=1e-2, **KERNELS),
-    )
+    model = make_pipeline(VertexScaler(), KronSVM(reg=1e-2, **KERNELS))
     for entry in result["settings"]:
         splits = list(SettingKFold(entry["setting"], 3, 2, random_state=0).split(X, y))
         splits = [s for s in splits if all(len(np.unique(y[part])) == 2 for part in s)]
@@ -190,24 +187,17 @@ def test_similarities_are_kernels_and_new_ones_need_columns_for_the_old(tmp_path
         np.testing.assert_allclose(found, model.predict(test) + y.mean(), atol=1e-7)
 
 
-def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path, capsys):
+def test_selection_keeps_what_is_set_and_tells_its_fits(tmp_path):
     tables(tmp_path)
     own = read_own_pairs(*(tmp_path / f"{name}.csv" for name in ("pairs", "rows", "cols")))
     kernels = ["row_kernel=gaussian", "col_kernel=gaussian", "row_gamma=0.3"]
-    recipe = make_recipe("KronRidge", read_assignments("KronRidge", kernels), own, True, True)
+    given = read_assignments("KronRidge", kernels)
+    recipe = replace(make_recipe("KronRidge", given, own, True, True), setting="B")
     steps = []
-    choice = select(recipe, own.data, own.y, "B", 0, steps.append)
-    assert sum(steps) == n_fits(recipe, "B")
+    choice = select(recipe, own.data, own.y, steps.append)
+    assert sum(steps) == n_fits(recipe)
     assert set(choice.chosen) == {"reg", "col_gamma"}
     assert {"row_gamma": 0.3, **choice.chosen}.items() <= choice.recipe.parameters.items()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        status, out, _ = run(
-            capsys, "evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--select",
-            "--setting", "B", "--repeats", 1, "--json",
-        )  # fmt: skip
-    assert status == 0
-    assert json.loads(out)["selected"]
 
 
 def test_what_the_tables_were_taken_for_is_said_first(tmp_path, capsys):

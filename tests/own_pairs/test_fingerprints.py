@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.evaluation import SimilarityKFold
 from kronbench.linalg import gram
 from kronbench.own_pairs import model_file
-from kronbench.own_pairs.tables import read_own_pairs
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
 from tests.own_pairs.test_bad_input import file_of, refused, rewritten
 

@@ -1,4 +1,9 @@
-"""Selection, from one Krylov solve where it can be, against a fit for each weight."""
+"""Selection, from one Krylov solve where it can be, against a fit for each weight.
+
+Kernels that do not fit in memory are refused, with what would fit.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,11 +11,13 @@ import pytest
 from kronbench import InputError, PairData
 from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.models import VertexScaler
-from kronbench.own_pairs import selection
-from kronbench.own_pairs.recipe import Recipe
+from kronbench.own_pairs import commands, recipe as recipes, selection
+from kronbench.own_pairs.recipe import Recipe, available_memory, check_memory
 from kronbench.own_pairs.selection import INNER_FOLDS, select
 from kronbench.pairs.data import used_vertices
 from tests.models.kron_problems import random_pairs
+from tests.own_pairs.problem import arguments, run, tables
+from tests.own_pairs.test_bad_input import refused
 
 WIDE = {"row_kernel": "gaussian", "col_kernel": "gaussian", "col_gamma": 0.4}
 
@@ -40,8 +47,8 @@ def score(y, scores):
 def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     X, y = problem
     given = {**WIDE, "tol": tol, "max_iter": 40, "form": form}
-    recipe = Recipe("KronRidge", given, (True, True))
-    choice = select(recipe, X, y, setting, 0)
+    recipe = Recipe("KronRidge", given, (True, True), setting=setting)
+    choice = select(recipe, X, y)
     expected = {}
     scaled = VertexScaler().fit_transform(X).row_features
     used = scaled[used_vertices(X.rows, 14)[0]]
@@ -49,7 +56,8 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     folds = list(SettingKFold(setting, INNER_FOLDS, random_state=0).split(X, y))
     for reg in 10.0 ** np.arange(-5, 3):
         for width in (0.1, 0.3, 1.0, 3.0):
-            trial = recipe.with_parameters({"reg": reg, "row_gamma": width / np.median(distances)})
+            tried = {"reg": reg, "row_gamma": width / np.median(distances)}
+            trial = replace(recipe, parameters={**given, **tried})
             found = [
                 score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
                 for train, test in folds
@@ -64,7 +72,7 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
     X = random_pairs(14, 11, 130, seed=3)
     noise = np.random.default_rng(0).normal(size=130)  # the more weight the better
     monkeypatch.setattr(selection, "_REGS", np.array([1e-4, 1e-3, 1e-2]))
-    choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}), X, noise, "D", 0)
+    choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}, setting="D"), X, noise)
     assert choice.chosen == pytest.approx({"reg": 0.01})
     assert choice.on_edge == pytest.approx({"reg": 0.1})
 
@@ -72,7 +80,71 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
 def test_a_model_of_complete_data_is_chosen_where_inner_folds_leave_out_vertices():
     X = PairData.complete(np.eye(6), np.eye(5))
     y = np.random.default_rng(0).normal(size=30)
-    recipe = Recipe("CompleteKronRidge", {})
-    assert set(select(recipe, X, y, "B", 0).chosen) == {"reg"}
+    assert set(select(Recipe("CompleteKronRidge", {}, setting="B"), X, y).chosen) == {"reg"}
     with pytest.raises(InputError, match="needs every pair exactly once"):
-        select(recipe, X, y, "A", 0)
+        select(Recipe("CompleteKronRidge", {}, setting="A"), X, y)
+
+
+# --- memory ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tables(tmp_path)
+    return tmp_path
+
+
+def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
+    monkeypatch.setattr(recipes, "available_memory", lambda: 2.0**26)
+    pairs = PairData(np.eye(3000, 8), np.eye(20), np.arange(6000) % 3000, np.arange(6000) % 20)
+    recipe = Recipe("KronRidge", {"row_kernel": "tanimoto"})
+    with pytest.raises(InputError) as caught:
+        check_memory(recipe, pairs)
+    told = str(caught.value)
+    assert "KronRidge for 6,000 pairs of 3,000 rows and 20 columns need 69 MiB" in told
+    assert "and 64 MiB are available: give fewer vertices" in told
+    assert told.endswith("or approximate the row kernel by VertexNystroem in Python")
+    with pytest.raises(InputError, match="for 3,000 pairs from 6,000 pairs of 3,000 rows"):
+        check_memory(recipe, pairs, pairs[:3000])
+    check_memory(recipe, pairs, pairs[:2000])
+    monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
+    check_memory(Recipe("KronRidge", {"form": "primal"}), pairs)
+    check_memory(Recipe("PairKNN", {}), pairs)
+
+
+def test_each_command_refuses_what_does_not_fit_and_writes_nothing(folder, capsys, monkeypatch):
+    model, out = folder / "m.kron", folder / "p.csv"
+    fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", model]
+    assert run(capsys, *fit)[0] == 0
+    before = model.read_bytes()
+    monkeypatch.setattr(recipes, "available_memory", lambda: 2000)
+    for argv in (
+        fit,
+        ["evaluate", *arguments(folder), "--solver", "KronRidge"],
+        ["predict", model, "--pairs", folder / "pairs.csv", "-o", out],
+    ):
+        refused(capsys, folder, "MiB are available", *argv)
+    assert model.read_bytes() == before
+
+
+def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
+    monkeypatch.setattr(commands, "available_memory", lambda: 2.0**32)
+    with (folder / "rows.csv").open("r+b") as file:
+        file.truncate(10_000_000_000)  # takes no place on the disk
+    sentence = "has 9,537 MiB, and reading the tables takes about"
+    refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
+
+
+def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):
+    free = available_memory(tmp_path)  # says nothing of a container
+    assert free > 2**27
+
+    def container(limit):
+        (tmp_path / "memory.max").write_text(f"{limit}\n")
+        (tmp_path / "memory.current").write_text(f"{3 * 2**25}\n")
+        (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {2**25}\n")
+        return available_memory(tmp_path)
+
+    assert container(2**27) == 2**27 - 2**26
+    assert container(2**10) == 0
+    assert container("max") == pytest.approx(free, rel=0.5)

@@ -1,16 +1,23 @@
-"""docs/own-pairs.md: what it tells to type is run, and what it prints is what comes out."""
+"""docs/own-pairs.md and own-solver.md: what they tell to type prints what they show."""
 
 import os
 import re
 import shlex
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+import yaml
 
-from tests.docs.pages import DOCS, texts
+from kronbench import datasets
+from kronbench.cli import main
+from kronbench.reference.run_with import outside_of_file
+from tests.docs.pages import DOCS, ROOT, texts
 from tests.docs.run_blocks import assert_same, run, run_console, typed
 from tests.own_pairs.problem import arguments, tables
 
+SOLVER_PAGE = DOCS / "own-solver.md"
 PAGE = DOCS / "own-pairs.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -56,3 +63,42 @@ def test_the_command_without_output_runs_in_small(tmp_path):
     tables(tmp_path, real=True)
     options = shlex.join([*arguments(tmp_path), "--splits", "2", "--repeats", "1"])
     assert "B  new rows" in typed(tmp_path, evaluate.replace("...", options))
+
+
+@pytest.fixture
+def own_solver(tmp_path, monkeypatch):
+    """A folder as the text makes it."""
+    (tmp_path / "my_solver.py").write_text(texts(SOLVER_PAGE, "python")[0])
+    for name, text in zip(("registry", "mine"), texts(SOLVER_PAGE, "yaml"), strict=True):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("KRONBENCH_REGISTRY", str(tmp_path / "registry.yaml"))
+    monkeypatch.chdir(ROOT)
+    return tmp_path
+
+
+def test_the_commands_on_a_solver_print_what_is_shown(own_solver):
+    shown = texts(SOLVER_PAGE, "console")
+    assert len(shown) == 2
+    for block in shown:
+        run_console(ROOT, block.replace("FOLDER", str(own_solver)))
+
+
+def test_its_data_set_and_its_file_are_read(own_solver):
+    (entry,) = yaml.safe_load(texts(SOLVER_PAGE, "yaml")[0]).values()
+    paths = {key: own_solver / file["mirror"] for key, file in entry["files"].items()}
+    paths["pairs"].parent.mkdir()
+    rng = np.random.default_rng(0)
+    for key, ids in (("rows", "abcdef"), ("cols", "xyz")):
+        pd.DataFrame(rng.random((len(ids), 2)), list(ids)).to_csv(paths[key])
+    index = pd.MultiIndex.from_product([list("abcdef"), list("xyz")])
+    values = pd.DataFrame({"assay": 1, "pKd": np.linspace(5, 9, 18)}, index)
+    values.to_csv(paths["pairs"], index_label=["compound", "kinase"])
+    data = datasets.load("MyAssay")
+    assert data["labels"].tolist() == [-1] * 9 + [1] * 9
+    found = outside_of_file(own_solver / "mine.yaml")
+    assert (found.name, found.datasets, found.items) == (
+        "mine", ("MyAssay",), (("airola", "table-6"),),
+    )  # fmt: skip
+    assert list(found.solvers) == ["Additive, weak", "Additive, strong"]
+    assert main(["run-with", str(own_solver / "mine.yaml"), "--scale", "smoke", "--dry-run"]) == 0

@@ -61,7 +61,7 @@ def read(text):
 def test_data_rest_on_their_own_format():
     found = names(data_code("ringnorm"))
     assert {"datasets", "datasets.fetch", "datasets.generators"} <= found
-    assert not found & {"datasets.uci", "datasets.wipo", "datasets.checkerboard"}
+    assert not found & {"datasets.uci", "datasets.wipo"}
     assert "datasets.uci" in names(data_code("boston"))
     assert {"loader", "files", "options", "surrogate"} <= set(data_settings("boston"))
 

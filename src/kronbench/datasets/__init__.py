@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import json
 import logging
+import os
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -15,24 +16,20 @@ import numpy as np
 
 from kronbench.datasets import (
     corpus_surrogates,
-    drug_target_files,
+    drug_target,
     drug_target_surrogates,
     fetch,
     generators,
-    ipc,
     lshtc,
     pair_tables,
-    printed_results,
     published_folds,
     registry,
-    table_surrogates,
     uci,
     wipo,
 )
-from kronbench.datasets.checkerboard import generate as generate_checkerboard
 from kronbench.datasets.dataset import KINDS, Dataset, FileRecord, Loader
 from kronbench.datasets.published_folds import Leak, PublishedFold
-from kronbench.errors import WITH_ADVICE, InputError
+from kronbench.errors import InputError
 
 __all__ = [
     "KINDS",
@@ -59,17 +56,17 @@ _INDEX_FILES = ("train", "test")
 LOADERS: dict[str, Loader] = {
     "interactions": Loader(
         "label matrix",
-        drug_target_files.parse_interactions,
+        drug_target.parse_interactions,
         drug_target_surrogates.surrogate_interactions,
     ),
-    "affinities": Loader("label matrix", drug_target_files.parse_affinities, _AFFINITIES),
-    "printed_curves": Loader("label matrix", printed_results.parse_printed_curves, _AFFINITIES),
+    "affinities": Loader("label matrix", drug_target.parse_affinities, _AFFINITIES),
+    "printed_curves": Loader("label matrix", drug_target.parse_printed_curves, _AFFINITIES),
     "printed_predictions": Loader(
-        "label matrix", printed_results.parse_printed_predictions, _AFFINITIES
+        "label matrix", drug_target.parse_printed_predictions, _AFFINITIES
     ),
-    "checkerboard": Loader("pairs", generate=generate_checkerboard),
+    "checkerboard": Loader("pairs", generate=generators.registered_checkerboard),
     "pairs": Loader("labelled pairs", pair_tables.parse_tables),
-    "table": Loader("vectors", uci.parse_table, table_surrogates.surrogate_table),
+    "table": Loader("vectors", uci.parse_table, uci.surrogate_table),
     "ringnorm": Loader("vectors", generate=generators.ringnorm),
     "twonorm": Loader("vectors", generate=generators.twonorm),
     "waveform": Loader("vectors", generate=generators.waveform),
@@ -79,7 +76,7 @@ LOADERS: dict[str, Loader] = {
     "wipo-features": Loader(
         "vectors", wipo.parse_features, _SECTION, surrogate_files=_INDEX_FILES
     ),
-    "ipc-titles": Loader("documents", ipc.parse_titles, corpus_surrogates.surrogate_titles),
+    "ipc-titles": Loader("documents", wipo.parse_titles, corpus_surrogates.surrogate_titles),
     "lshtc": Loader("documents", lshtc.parse_lshtc, corpus_surrogates.surrogate_lshtc),
 }
 
@@ -99,20 +96,19 @@ def load(name: str, *, policy: str = "auto", mirror: str | Path | None = None) -
     entry = registry.find(name)
     loader = _loader(entry)
     _check_options(entry, loader.parse or loader.generate, entry.options)
-    mirrors = fetch.mirrors(mirror)
     if not entry.files:
         return _dataset(entry, "generated", loader.generate(_rng(entry), **entry.options))
     if policy == "surrogate":
-        return _surrogate(entry, loader, mirrors, network=False)
+        return _surrogate(entry, loader, mirror, network=False)
     try:
-        files = {key: _obtain(entry, file, mirrors) for key, file in entry.files.items()}
+        files = _obtain(entry, entry.files, mirror)
     except fetch.Unavailable as error:
-        if entry.folder and not error.entry.urls:
-            raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
-        if policy == "real" or loader.surrogate is None:
-            raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-        _log.warning("SURROGATE DATA for %s: the real files are missing (%s)", entry.name, error)
-        return _surrogate(entry, loader, mirrors, network=True)
+        is_own = entry.folder and not error.entry.urls
+        if is_own or policy == "real" or loader.surrogate is None:
+            raise
+        told = "SURROGATE DATA for %s: the real files are missing (%s)"
+        _log.warning(told, entry.name, error.tried)
+        return _surrogate(entry, loader, mirror, network=True)
     arrays = _parsed(entry, loader, files)
     return _dataset(entry, "own" if entry.own else _source(files), arrays, files)
 
@@ -135,15 +131,12 @@ def folds(
         known = ", ".join(entry.folds) or "none"
         raise InputError(f"{entry.name} has no fold '{fold}'; it has: {known}")
     data = load(name, policy=policy, mirror=mirror) if data is None else data
-    described = entry.folds[fold]
-    if data.source == "surrogate":
-        return published_folds.stand_in(described, data, _rng(entry))
-    mirrors = fetch.mirrors(mirror)
-    try:
-        files = {key: _obtain(entry, file, mirrors) for key, file in described.files.items()}
-    except fetch.Unavailable as error:
-        raise InputError(_not_at_hand(entry, error), WITH_ADVICE) from None
-    return published_folds.listed(described, data, files, _source(files))
+    files, source = {}, "surrogate"
+    if data.source != "surrogate":
+        files = _obtain(entry, entry.folds[fold]["files"], mirror)
+        source = _source(files)
+    known = entry.folds[fold]
+    return published_folds.published_fold(fold, known, data, files, source, _rng(entry))
 
 
 def aliases(name: str) -> dict[str, dict[str, str]]:
@@ -171,7 +164,8 @@ def describe(name: str) -> dict:
     known["manual"] = {**(entry.manual or {}), "folder": str(fetch.manual_folder())}
     if entry.folds:
         known["folds"] = {
-            key: {"title": fold.title, "setting": fold.setting, **fold.counts, "leak": fold.leak}
+            key: {"title": fold["title"], "setting": fold["setting"]}
+            | {**fold["counts"], "leak": fold.get("leak", {})}
             for key, fold in entry.folds.items()
         }
     return json.loads(json.dumps(known))  # lists for tuples
@@ -189,9 +183,9 @@ def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
     entry, sums = registry.find(name), {}
     for key, file in entry.files.items():
         if entry.own and not file.sha256:
-            with contextlib.suppress(fetch.Unavailable, InputError):
-                found = _obtain(entry, file, fetch.mirrors(mirror), network=False)
-                sums[key] = found.record.sha256
+            with contextlib.suppress(InputError):
+                found = _obtain(entry, {key: file}, mirror, network=False)
+                sums[key] = found[key].record.sha256
     return sums
 
 
@@ -205,18 +199,19 @@ def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str 
         raise InputError(
             f"{entry.name} is not a data set of three tables: its loader is not 'pairs'"
         )
-    mirrors = fetch.mirrors(mirror)
-    try:
-        paths = {key: _obtain(entry, file, mirrors).path for key, file in entry.files.items()}
-    except fetch.Unavailable as error:
-        raise InputError(_not_beside(entry, error), WITH_ADVICE) from None
+    paths = {key: file.name for key, file in _obtain(entry, entry.files, mirror).items()}
     return paths | {column: entry.options.get(column) for column in ("row", "col", "label")}
 
 
-def _obtain(entry, file, mirrors, network=True):
-    """A file of an entry; those of one's own are looked for beside their registry first."""
-    beside = [str(entry.folder)] if entry.folder else []
-    return fetch.obtain(file, [*beside, *mirrors], network=network)
+def _obtain(entry, files, mirror, network=True):
+    """Files of an entry; those of one's own are looked for beside their registry first."""
+    places = entry.folder, os.environ.get("KRONBENCH_MIRROR"), mirror
+    mirrors = [str(place) for place in places if place]
+    try:
+        return {key: fetch.obtain(file, mirrors, network=network) for key, file in files.items()}
+    except fetch.Unavailable as error:
+        advice = _advice(entry, error.entry, error.tried)
+        raise fetch.Unavailable(error.entry, error.tried, advice) from None
 
 
 def _loader(entry):
@@ -229,9 +224,7 @@ def _loader(entry):
             loader = getattr(import_module(path), name)
         except (ImportError, AttributeError) as error:
             raise InputError(f"{named}: {error}") from None
-        if not isinstance(loader, Loader):
-            raise InputError(f"{entry.name}: '{entry.loader}' is not a kronbench.datasets.Loader")
-    if loader is None:
+    if not isinstance(loader, Loader):
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"
         )
@@ -254,13 +247,13 @@ def _parsed(entry, loader, files):
         raise InputError(f"{entry.name} cannot be read: {said} (in {names})") from error
 
 
-def _surrogate(entry, loader, mirrors, network):
+def _surrogate(entry, loader, mirror, network):
     if loader.surrogate is None:
         raise InputError(f"{entry.name} has no surrogate; load it with the policy 'real'")
     files = {}
     for key in loader.surrogate_files:
         with contextlib.suppress(fetch.Unavailable):
-            files[key] = fetch.obtain(entry.files[key], mirrors, network=network)
+            files |= _obtain(entry, {key: entry.files[key]}, mirror, network)
     # Of the options, those that it names; the others are the parser's.
     named = inspect.signature(loader.surrogate).parameters
     given = {key: value for key, value in entry.options.items() if key in named}
@@ -315,21 +308,19 @@ def _times(dims):
     return " x ".join("?" if size is None else str(size) for size in dims)
 
 
-def _not_beside(entry, missing):
-    place = entry.folder / missing.entry.mirror
-    return f"{entry.name} has no file {place}: put it there, or correct 'mirror' in the registry"
-
-
-def _not_at_hand(entry, missing):
-    """What was tried for a file, and what to do."""
-    file = missing.entry
+def _advice(entry, file, tried):
+    if entry.folder and not file.urls:
+        return (
+            f"{entry.name} has no file {entry.folder / file.mirror}: put it there, or correct "
+            "'mirror' in the registry"
+        )
     if entry.manual:
         advice = f"{entry.manual['instructions'].rstrip('.')} ({entry.manual['url']})"
     else:
         advice = f"open {file.urls[0]}" if file.urls else "get it"
     place = fetch.manual_folder() / file.mirror
     return (
-        f"{entry.name} is missing: {missing}; {advice} and put the file at {place}, or name a "
+        f"{entry.name} is missing: {tried}; {advice} and put the file at {place}, or name a "
         "mirror that has it in KRONBENCH_MIRROR, or take a surrogate with the policy 'surrogate' "
         f"('python -m kronbench data describe {entry.name}' lists all files)"
     )

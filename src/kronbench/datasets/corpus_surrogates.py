@@ -6,7 +6,7 @@ which are close in the tree share words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,11 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from kronbench.datasets import wipo
-from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.words import unit_rows
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 
 _DOCUMENTS_AT_ONCE = 8192
-_SHIFT = 2.7  # of the ranks of words in Zipf's law
 _TAIL = 2.43  # exponent of the density of class sizes above 10, measured on LSHTC1
 
 
@@ -51,7 +50,7 @@ class Topics:
 
     def __init__(self, rng, parents, n_words, law):
         self.parents, self.n_words, self.law = parents, n_words, law
-        background = (np.arange(1, n_words + 1) + _SHIFT) ** -law.exponent
+        background = (np.arange(1, n_words + 1) + 2.7) ** -law.exponent
         roots = np.sqrt(background)
         root_law = np.cumsum(roots / roots.sum())
         words, laws = [np.arange(n_words)], [np.cumsum(background / background.sum())]
@@ -96,7 +95,7 @@ def surrogate_index(
     n_documents: int,
     n_test: int,
     median_size: float,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """A random tree with ``levels[l]`` nodes at depth l + 1, and log-normal class sizes."""
     parents = random_tree(rng, [1, *levels])
     spread = np.sqrt(2 * np.log(n_documents / levels[-1] / median_size))  # by mean and median
@@ -106,34 +105,27 @@ def surrogate_index(
 
 
 def surrogate_section(
-    rng: np.random.Generator,
-    files: Mapping[str, LocalFile] | None = None,
-    *,
-    section: str,
-    n_features: int | None = None,
-    **sizes: Any,
-) -> dict[str, np.ndarray | sparse.csr_array]:
+    rng: np.random.Generator, files: Files, *, section: str, n_features: int = 0, **sizes: Any
+) -> Arrays:
     """Drawn words on the real documents' labels and tree, or on those of ``surrogate_index``.
 
     With ``n_features``, ``X`` has that many leading singular directions of the words. A ridge
     classifier reaches 33 % in section D, where the paper has 40 %.
     """
-    if files and {"train", "test"} <= files.keys():
+    if {"train", "test"} <= files.keys():
         placed = wipo.parse_index(files, section=section)
     else:
         placed = surrogate_index(rng, **sizes)
     X = _unit_words(rng, placed, round(20000 * (len(placed["y"]) / 1710) ** 0.55), _SECTION)
-    if n_features is not None:
+    if n_features:
         from sklearn.decomposition import TruncatedSVD
 
         reduction = TruncatedSVD(n_features, random_state=int(rng.integers(2**31)))
-        X = unit_rows(reduction.fit_transform(X))
+        X = wipo.unit_rows(reduction.fit_transform(X))
     return {"X": X, **placed}
 
 
-def surrogate_titles(
-    rng: np.random.Generator, **sizes: Any
-) -> dict[str, np.ndarray | sparse.csr_array]:
+def surrogate_titles(rng: np.random.Generator, **sizes: Any) -> Arrays:
     """Drawn titles of about eight words on a tree of ``surrogate_index``."""
     placed = surrogate_index(rng, n_test=0, **sizes)
     del placed["is_test"]
@@ -149,7 +141,7 @@ def surrogate_lshtc(
     levels: Sequence[int],
     n_novel: int,
     scale: float = 1.0,
-) -> dict[str, np.ndarray | sparse.csr_array]:
+) -> Arrays:
     """A corpus with ``levels`` of nodes below the root, the last the classes; a minute at scale 1.
 
     Below the same nodes hang ``n_novel`` classes of two documents each, which ``X`` leaves out.
@@ -213,7 +205,7 @@ def _unit_words(rng, placed, n_words, law):
     parents, y = placed["parents"], placed["y"]
     n_inner = len(parents) - (y.max() + 1)
     counts = Topics(rng, parents, n_words, law).draw(rng, n_inner + y)
-    return sparse.csr_array(unit_rows(counts.astype(np.float64)))
+    return sparse.csr_array(wipo.unit_rows(counts.astype(np.float64)))
 
 
 def _distinct(rng, law, size):

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,7 @@ KINDS = {
     "classes": "what is known of classes without any features: labels in a tree, or sizes",
 }
 
+Arrays: TypeAlias = dict[str, np.ndarray | sparse.csr_array]
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -138,10 +140,15 @@ class Dataset:
         try:
             known = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
             with np.load(folder / "data.npz", allow_pickle=False) as stored:
-                arrays = {
-                    key: _assemble(key, stored, kind["shape"])
-                    for key, kind in known.pop("arrays").items()
-                }
+                arrays = {}
+                for key, kind in known.pop("arrays").items():
+                    if f"{key}.indptr" in stored:
+                        *parts, shape = (stored[f"{key}.{part}"] for part in _SPARSE_PARTS)
+                        arrays[key] = sparse.csr_array(tuple(parts), shape=tuple(shape))
+                    else:
+                        arrays[key] = stored[key]
+                    if list(arrays[key].shape) != kind["shape"]:
+                        raise ValueError(f"{key} has another shape than its provenance says")
             known["files"] = tuple(FileRecord(**record) for record in known["files"])
             known["notes"] = tuple(known["notes"])
             return cls(arrays=arrays, **known)
@@ -154,14 +161,3 @@ class Dataset:
                 f"{folder} holds a data set that is damaged or of an earlier version "
                 f"({error}): delete the folder and prepare the data again"
             ) from None
-
-
-def _assemble(key, stored, shape):
-    if f"{key}.indptr" in stored:
-        parts = [stored[f"{key}.{part}"] for part in _SPARSE_PARTS]
-        array = sparse.csr_array(tuple(parts[:3]), shape=tuple(parts[3]))
-    else:
-        array = stored[key]
-    if list(array.shape) != shape:
-        raise ValueError(f"{key} has shape {array.shape}, its provenance says {tuple(shape)}")
-    return array

@@ -10,17 +10,35 @@ A loaded data set has m drugs and q targets:
   Davis, which also has ``target_similarity_normalized`` (q, q) in percent and
   ``drug_similarity_ecfp4`` (m, m);
 - ``row_ids`` (m,), ``col_ids`` (q,) text: of the real files of Davis and KIBA.
+
+Of some, publications store more: the curves of Viljanen, Airola & Pahikkala (2022) of Metz et al.,
+and predictions of the pairs of Davis et al.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 import numpy as np
 
-from kronbench.datasets.checkerboard import distinct
-from kronbench.datasets.dataset import Dataset
+from kronbench import linalg  # whose functions are imported when they are called
+from kronbench.datasets.dataset import Arrays, Dataset
+from kronbench.datasets.fetch import Files
+from kronbench.datasets.generators import distinct
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
+DOMAIN_KERNELS = ("Gaussian", "Linear")
+PAIRWISE_KERNELS = ("Linear", "Poly2D", "Kronecker", "Cartesian")
+SETTINGS = ("Setting 1", "Setting 2", "Setting 3", "Setting 4")
+_FOLD_HEAD = "FOLD :"
+_AXES = {
+    "Kernel (domain)": DOMAIN_KERNELS,
+    "Kernel (pairwise)": PAIRWISE_KERNELS,
+    "Setting": SETTINGS,
+}
+_SIDES = ("drugs", "targets")
 MOLAR = {"nM": 1e-9}  # units of dissociation constants in mol/l
 
 
@@ -72,9 +90,7 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         target_similarity = dataset["target_similarity_normalized"] / 100
     else:
         target_similarity = dataset["target_similarity"]
-    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
-
-    return psd_part(target_similarity), psd_part(dataset["drug_similarity"]), Y
+    return linalg.psd_part(target_similarity), linalg.psd_part(dataset["drug_similarity"]), Y
 
 
 def affinities(dataset: Dataset) -> np.ndarray:
@@ -90,8 +106,6 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
     "drugs" and "targets" as registered; "drugs_ecfp4"; "targets_normalized" alignment scores, and
     "targets_cosine", the raw score over the roots of the scores with oneself.
     """
-    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
-
     arrays = dataset.arrays
     rows, cols = {"drugs": arrays["drug_similarity"]}, {"targets": arrays["target_similarity"]}
     if "drug_similarity_ecfp4" in arrays:
@@ -100,7 +114,7 @@ def similarities(dataset: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.
         length = np.sqrt(cols["targets"].diagonal())
         cols["targets_cosine"] = cols["targets"] / length[:, None] / length
         cols["targets_normalized"] = arrays["target_similarity_normalized"]
-    return tuple({name: psd_part(S) for name, S in side.items()} for side in (rows, cols))
+    return tuple({name: linalg.psd_part(S) for name, S in side.items()} for side in (rows, cols))
 
 
 def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
@@ -108,28 +122,23 @@ def unit_kernel(similarity: np.ndarray, squared: bool = False) -> np.ndarray:
 
     The similarity is scaled to a mean diagonal of 1.
     """
-    from kronbench.linalg import psd_part  # numba: not for those that prepare or plan
-
     S = similarity / np.diag(similarity).mean()
-    return psd_part(S * S if squared else S)
-
-
-def is_positive(
-    values: np.ndarray, at_least: float | None, at_most: float | None, above: float | None
-) -> np.ndarray:
-    """Which values have the label +1, by the one threshold that is given."""
-    if at_most is not None:
-        return values <= at_most
-    return values >= at_least if at_least is not None else values > above
+    return linalg.psd_part(S * S if squared else S)
 
 
 def label_matrix(
     values: np.ndarray,
-    positive: np.ndarray,
     drug_similarity: np.ndarray,
     target_similarity: np.ndarray,
-) -> dict[str, np.ndarray]:
-    """The arrays of a data set, with labels +1 where ``positive`` (m, q) says so."""
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+) -> Arrays:
+    """The arrays of a data set, with labels +1 by the one threshold that is given."""
+    if at_most is not None:
+        positive = values <= at_most
+    else:
+        positive = values > above if at_least is None else values >= at_least
     labels = np.where(positive, 1, -1).astype(np.int8)
     labels[np.isnan(values)] = 0
     return {
@@ -138,3 +147,160 @@ def label_matrix(
         "drug_similarity": drug_similarity,
         "target_similarity": target_similarity,
     }
+
+
+def parse_interactions(files: Files) -> Arrays:
+    """Read a set of Yamanishi et al.: tab-separated tables with identifiers.
+
+    ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities), with
+    the same identifiers.
+    """
+    table, targets, drugs = _labelled_table(files["interactions"])
+    _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1")
+    similarities = {}
+    for key, identifiers in (("drugs", drugs), ("targets", targets)):
+        similarity, rows, cols = _labelled_table(files[key])
+        if not rows == cols == identifiers:
+            raise InputError(
+                f"{files[key].name}: its rows and columns must have the identifiers of the {key} "
+                f"in {files['interactions'].name}, in the same order"
+            )
+        _check_entries(files[key], similarity, np.isfinite(similarity), "a finite similarity")
+        similarities[key] = similarity
+    values = np.ascontiguousarray(table.T)
+    return label_matrix(values, similarities["drugs"], similarities["targets"], at_least=1)
+
+
+def parse_affinities(
+    files: Files,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+    unit: str | None = None,
+) -> Arrays:
+    """Read affinities (Davis et al., Metz et al.): tables of numbers, drugs are rows.
+
+    ``files`` has "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
+    "drugs_<other>" and "targets_<other>", which become ``drug_similarity_<other>`` and
+    ``target_similarity_<other>``; and where ids are known "row_ids" and "col_ids": a line each, or
+    the keys of a JSON object. One of ``at_least``, ``at_most``, ``above`` is the threshold of
+    label +1. Dissociation constants have ``at_most``, and must be known and positive; else unknown
+    values (``nan``) are allowed. ``unit`` is that of dissociation constants, for ``kernels``.
+    """
+    threshold = at_least, at_most, above
+    if threshold.count(None) != 2:
+        raise InputError(
+            "options: give one of at_least, at_most and above, the threshold of label +1"
+        )
+    if unit is not None and unit not in MOLAR:
+        raise InputError(f"options: unit is '{unit}'; known are: {', '.join(MOLAR)}")
+    values = _table(files["affinities"])
+    if np.isinf(values).any() or (at_most is not None and not (values > 0).all()):
+        expected = "numbers or nan" if at_most is None else "positive numbers"
+        raise InputError(f"{files['affinities'].name} must have {expected}")
+    similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
+    for key, similarity in similarities.items():
+        size = values.shape[0 if key.startswith("drugs") else 1]
+        if similarity.shape != (size, size):
+            raise InputError(
+                f"{files[key].name} is {similarity.shape[0]} x {similarity.shape[1]}; "
+                f"{files['affinities'].name} needs {size} x {size}"
+            )
+        if not np.isfinite(similarity).all():
+            raise InputError(f"{files[key].name} has a similarity that is not finite")
+    arrays = label_matrix(values, similarities["drugs"], similarities["targets"], *threshold)
+    for key, similarity in similarities.items():
+        side, _, other = key.partition("_")
+        if other:
+            arrays[f"{side.removesuffix('s')}_similarity_{other}"] = similarity
+    for key, size in zip(("row_ids", "col_ids"), values.shape, strict=True):
+        if key in files:
+            text = files[key].text()
+            ids = list(json.loads(text)) if text.startswith("{") else text.splitlines()
+            if not len(ids) == len(set(ids)) == size:
+                raise InputError(f"{files[key].name}: expected {size} different ids")
+            arrays[key] = np.array([name.strip() for name in ids])
+    return arrays
+
+
+def parse_printed_curves(files: Files, *, above: float) -> Arrays:
+    """Read affinities as ``parse_affinities`` does, and the printed AUC of each iteration.
+
+    ``files`` also has "curves", a table with semicolons. The result also has ``printed_train``
+    and ``printed_test`` (2, 4, 4, k), by domain kernel, pairwise kernel, setting and iteration.
+    """
+    import pandas as pd  # not for those that plan
+
+    files = dict(files)
+    curves = files.pop("curves")
+    arrays = parse_affinities(files, above=above)
+    with curves.open() as stream:
+        table = pd.read_csv(stream, sep=";")
+    length = int(table["Iteration"].max())
+    wanted = pd.MultiIndex.from_product([*_AXES.values(), range(1, length + 1)])
+    table = table.set_index([*_AXES, "Iteration"])
+    for name in ("train", "test"):
+        values = table.loc[wanted, f"{name.title()} AUC"].to_numpy(float)
+        arrays[f"printed_{name}"] = values.reshape(*map(len, _AXES.values()), length)
+    return arrays
+
+
+def parse_printed_predictions(
+    files: Files, *, col_aliases: Mapping[str, str], **options: object
+) -> Arrays:
+    """Read affinities with ids as ``parse_affinities`` does, and predictions of the same pairs.
+
+    ``files`` also has "predictions": blocks that begin with "FOLD : k", then lines of row id,
+    column id, affinity and prediction with tabs between them; ``col_aliases`` maps other spellings
+    of column ids to those of the data set. The result also has ``predictions`` (k, t) in the order
+    of each block, with the vertices of its pairs in ``predicted_rows`` and ``predicted_cols``, and
+    ``spelled_otherwise`` where the column is found by its alias.
+    """
+    files = dict(files)
+    predictions = files.pop("predictions")
+    arrays = parse_affinities(files, **options)
+    rows = {name: place for place, name in enumerate(arrays["row_ids"])}
+    cols = {name: place for place, name in enumerate(arrays["col_ids"])}
+    blocks = []
+    for line in predictions.text().splitlines():
+        if line.startswith(_FOLD_HEAD):
+            blocks.append([])
+            continue
+        row, name, _, value = line.split("\t")
+        col = col_aliases.get(name, name)
+        blocks[-1].append((rows[row], cols[col], name != col, float(value)))
+    by_column = [list(zip(*lines, strict=True)) for lines in blocks]
+    names = ("predicted_rows", "predicted_cols", "spelled_otherwise", "predictions")
+    for name, column in zip(names, zip(*by_column, strict=True), strict=True):
+        arrays[name] = np.array(column)
+    return arrays
+
+
+def _labelled_table(file):
+    header, *lines = [line.split("\t") for line in file.text().splitlines()] or [[""]]
+    table = np.empty((len(lines), len(header) - 1))
+    for number, line in enumerate(lines):
+        if len(line) != len(header):
+            raise InputError(
+                f"{file.name}, line {number + 2}: {len(line)} columns, expected {len(header)}"
+            )
+        try:
+            table[number] = line[1:]
+        except ValueError as error:
+            raise InputError(f"{file.name}, line {number + 2}: {error}") from None
+    return table, [line[0] for line in lines], header[1:]
+
+
+def _table(file):
+    with file.open() as stream:
+        return np.loadtxt(stream, ndmin=2)
+
+
+def _check_entries(file, table, allowed, expected):
+    if not allowed.all():
+        row, col = np.argwhere(~allowed)[0]
+        raise InputError(
+            f"{file.name}, line {row + 2}, column {col + 2}: {table[row, col]:g} is not allowed, "
+            f"expected {expected}"
+        )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbench.datasets.drug_target import MOLAR, is_positive, label_matrix
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.drug_target import MOLAR, label_matrix
 
 
 def surrogate_interactions(
@@ -15,7 +16,7 @@ def surrogate_interactions(
     interactions: int,
     drug_similarity: float,
     target_similarity: float,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """A stand-in for a set of Yamanishi et al., of exactly the published sizes.
 
     Every vertex has an interaction; the similarities have the given off-diagonal medians. The
@@ -28,7 +29,7 @@ def surrogate_interactions(
     log_odds += rng.normal(size=(drugs, 1)) + rng.normal(size=targets)
     values = np.zeros((drugs, targets))
     values.flat[_largest(log_odds, interactions)] = 1
-    return label_matrix(values, values == 1, S, T)
+    return label_matrix(values, S, T, at_least=1)
 
 
 def surrogate_affinities(
@@ -49,7 +50,7 @@ def surrogate_affinities(
     at_most: float | None = None,
     above: float | None = None,
     unit: str | None = None,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """A stand-in for affinities, drawn as ``surrogate_interactions`` draws interactions.
 
     ``known`` pairs are known, by propensities with a heavy tail, and ``shares`` of them are below
@@ -69,13 +70,13 @@ def surrogate_affinities(
     potency = np.interp(rank, shares, potencies)
     values = np.full((drugs, targets), np.nan)
     values.flat[chosen] = potency if unit is None else 10.0**-potency / MOLAR[unit]
-    positive = is_positive(values, at_least, at_most, above)
+    threshold = at_least, at_most, above
     if self_score is None:
         scale = 100 if percent else 1
-        return label_matrix(values, positive, scale * S, scale * T)
+        return label_matrix(values, scale * S, scale * T, *threshold)
     cosine = T ** (np.log(raw_similarity) / np.log(target_similarity))  # the same vertices
     length = np.sqrt(self_score * rng.lognormal(0, 0.45, targets))
-    arrays = label_matrix(values, positive, S, length[:, None] * cosine * length)
+    arrays = label_matrix(values, S, length[:, None] * cosine * length, *threshold)
     arrays["target_similarity_normalized"] = 100 * T
     if ecfp4_similarity is not None:
         arrays["drug_similarity_ecfp4"] = _similarity(rng, drugs, ecfp4_similarity)

@@ -1,7 +1,9 @@
 """Files of a data set: put in place by hand, in the cache, on a mirror, or at a url.
 
 Every file is checked against the registry's sha256 before anybody reads it. A local mirror is
-read in place. Where the registered urls fail, copies known by their content are asked for.
+read in place. Where the registered urls fail, copies known by their content are asked for. A
+download is bounded in bytes and in seconds, which pooch's downloader is not, and a host that does
+not answer is left alone for the rest of the process.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ import hashlib
 import logging
 import os
 import tempfile
+import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, TypeAlias
 from urllib.parse import quote, urlsplit
-from urllib.request import url2pathname
 
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
@@ -26,28 +28,28 @@ from kronbench.errors import WITH_ADVICE, InputError, extra_for
 from kronbench.files import UNFINISHED
 from kronbench.resources import cache_folder, without_credentials
 
+_TIMEOUT = (3.0, 8.0)  # seconds to accept a connection, and that a connected host may be silent
+_PATIENCE = 14.0  # seconds that a transfer may take beside those of its bytes
+_SLOWEST = 5e4  # bytes a second that it has to reach on the whole
+_ARCHIVE = "https://archive.softwareheritage.org/api/1/content/"
 _UNKNOWN = 1 << 26  # bytes of a file whose size is not registered, to wait for
 
 _log = logging.getLogger(__name__)
+_dead: dict[str, str] = {}  # hosts, and why they are left alone
 
 
 @dataclass(frozen=True)
 class LocalFile:
     """A checked file on this machine, as a loader's ``parse`` gets it."""
 
-    path: Path
+    name: str  # its path
     packed: bool
     source: str
     record: FileRecord
 
-    @property
-    def name(self) -> str:
-        """The path to name in messages."""
-        return str(self.path)
-
     def open(self) -> BinaryIO:
         """The uncompressed bytes, as a seekable binary stream."""
-        return _open(self.path, self.packed)
+        return _open(Path(self.name), self.packed)
 
     def text(self, encoding: str = "utf-8") -> str:
         """All of it as text."""
@@ -55,12 +57,19 @@ class LocalFile:
             return stream.read().decode(encoding)
 
 
-class Unavailable(Exception):
-    """A registered file cannot be had; the text says where it was looked for, and what failed."""
+Files: TypeAlias = Mapping[str, LocalFile]
 
-    def __init__(self, entry: FileEntry, tried: Sequence[str]):
-        super().__init__(f"{entry.mirror}: {', '.join(tried)}")
-        self.entry = entry
+
+class Unavailable(InputError):
+    """A registered file cannot be had; ``tried`` says where it was looked for, and what failed."""
+
+    def __init__(self, entry: FileEntry, tried: str, advice: str = ""):
+        super().__init__(advice or tried, WITH_ADVICE)
+        self.entry, self.tried = entry, tried
+
+
+class NoAnswerError(Exception):
+    """Why an address gave no file."""
 
 
 def manual_folder() -> Path:
@@ -68,22 +77,17 @@ def manual_folder() -> Path:
     return cache_folder() / "manual"
 
 
-def mirrors(extra: str | Path | None = None) -> list[str]:
-    """The mirrors to try in order: ``KRONBENCH_MIRROR``, then the one given."""
-    return [str(mirror) for mirror in (os.environ.get("KRONBENCH_MIRROR"), extra) if mirror]
-
-
 def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = True) -> LocalFile:
     """A checked copy of one registered file, or `Unavailable` where it is found nowhere.
 
-    ``mirrors`` are folders or base urls (http, https, file) that hold ``<mirror path>`` or
+    ``mirrors`` are folders or base urls (http, https) that hold ``<mirror path>`` or
     ``<mirror path>.gz``; a base url may have a user name and password, which go to its server
     alone, and a query string, which every address gets. Without ``network`` only this machine is
     searched. A file with another checksum than registered is an error that shows both; one in the
     cache is fetched anew, and an error only where that fails.
     """
-    cached = cache_folder() / entry.mirror
-    folders, bases = _places(mirrors)
+    bases = [_base(mirror) for mirror in mirrors if "://" in mirror]
+    folders = [Path(mirror).expanduser() for mirror in mirrors if "://" not in mirror]
     places = [(manual_folder(), "manual", "put in place by hand")]
     places += [(cache_folder(), "download", "cache")]
     places += [(folder, "mirror", "mirror folder") for folder in folders]
@@ -101,65 +105,36 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
                 _log.warning("%s; looking for another copy", error)
                 wrong = error
             else:
-                return LocalFile(path, bool(ending), source, record)
+                return LocalFile(str(path), bool(ending), source, record)
         tried.append(f"not in {folder}" if os.path.isdir(folder) else f"no folder {folder}")
     # Without a checksum nothing that comes over the network can be trusted.
     if network and entry.sha256:
-        return _download(entry, _addresses(entry, bases), cached, tried, wrong)
-    raise wrong or Unavailable(entry, tried)
+        return _download(entry, bases, tried, wrong)
+    raise wrong or Unavailable(entry, f"{entry.mirror}: {', '.join(tried)}")
 
 
-def _places(mirrors):
-    """Folders and base urls among the mirrors."""
-    folders, bases = [], []
-    for mirror in mirrors:
-        scheme, separator, _ = mirror.partition("://")
-        if not separator:
-            folders.append(Path(mirror).expanduser())
-            continue
-        with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
-            parts = urlsplit(mirror)
-            if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-                bases.append(parts)
-                continue
-            if parts.scheme == "file" and parts.hostname in (None, "localhost"):
-                folders.append(Path(url2pathname(parts.path)))
-                continue
-        # Not shown: it may hold a password.
-        raise InputError(
-            f"a mirror begins with {scheme}://, which is not supported: give a folder, or a "
-            "full address with http, https or file"
-        )
-    return folders, bases
-
-
-class _Address(NamedTuple):
-    """Where a file can be downloaded; ``name`` is for messages."""
-
-    url: str
-    source: str
-    name: str
+def _base(mirror):
+    with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
+        parts = urlsplit(mirror)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    # Not shown: it may hold a password.
+    raise InputError(
+        f"a mirror begins with {mirror.partition('://')[0]}://, which is not supported: give a "
+        "folder, or a full address with http or https"
+    )
 
 
 def _addresses(entry, bases):
-    """Mirrors, the registered urls, then copies known by content."""
+    """Url and source of mirrors, of the registered urls, then of copies known by content."""
     for base in bases:
         for ending in ("", ".gz"):
             path = f"{base.path.rstrip('/')}/{quote(entry.mirror + ending)}"
-            # A query may be a key, and stays out of messages as a password does.
-            name = without_credentials(base._replace(path=path, query="", fragment="").geturl())
-            yield _Address(base._replace(path=path, fragment="").geturl(), "mirror", name)
-    for url in (*entry.urls, *_last_resorts(entry)):
-        yield _Address(url, "download", without_credentials(url))
-
-
-def _last_resorts(entry):
-    """Copies by content, of a file that is registered somewhere."""
-    contents = [f"sha256:{entry.sha256}"]
-    if entry.git_blob:
-        contents.append(f"sha1_git:{entry.git_blob}")
-    for content in contents if entry.urls else []:
-        yield f"https://archive.softwareheritage.org/api/1/content/{content}/raw/"
+            yield base._replace(path=path, fragment="").geturl(), "mirror"
+    contents = [f"sha256:{entry.sha256}"] + [f"sha1_git:{entry.git_blob}"] * bool(entry.git_blob)
+    copies = [f"{_ARCHIVE}{content}/raw/" for content in contents if entry.urls]
+    for url in (*entry.urls, *copies):
+        yield url, "download"
 
 
 def _open(path, packed):
@@ -168,13 +143,24 @@ def _open(path, packed):
 
 def _checked(path, packed, entry, origin, name):
     """The record of a file that has the registered sum, or is the second accepted one."""
+    digest, size = hashlib.sha256(), 0
     try:
-        sha256, size = _sum(hashlib.sha256(), path, packed, entry, name)
+        with _open(path, packed) as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+                size += len(block)
+                if packed and size > entry.limit:
+                    known = f"{entry.bytes} are" if entry.bytes else "no size is"
+                    raise InputError(
+                        f"{name} has more than {entry.limit} bytes, {known} registered: it is a "
+                        "different file"
+                    )
+        sha256 = digest.hexdigest()
         sound = entry.sha256 in (None, sha256)
         if not sound and entry.git_blob:
-            start = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-            blob, _ = _sum(start, path, packed, entry, name)
-            sound = blob == entry.git_blob
+            with _open(path, packed) as stream:
+                blob = b"blob %d\0" % size + stream.read()
+            sound = hashlib.sha1(blob, usedforsecurity=False).hexdigest() == entry.git_blob
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} is not a complete gzip file ({error}): get it again") from None
     except OSError as error:
@@ -189,42 +175,31 @@ def _checked(path, packed, entry, origin, name):
     return FileRecord(entry.mirror, sha256, size, origin)
 
 
-def _sum(digest, path, packed, entry, name):
-    """The digest of the uncompressed bytes, and their number."""
-    size = 0
-    with _open(path, packed) as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-            size += len(block)
-            if packed and size > entry.limit:
-                raise _too_large(entry, name)
-    return digest.hexdigest(), size
-
-
-def _too_large(entry, name):
-    registered = f"{entry.bytes} are registered" if entry.bytes else "no size is registered"
-    return InputError(
-        f"{name} has more than {entry.limit} bytes, {registered}: it is a different file"
-    )
-
-
-def _download(entry, addresses, cached, tried, wrong):
+def _download(entry, bases, tried, wrong):
     """The first good copy among the addresses, moved into the cache."""
+    cached = cache_folder() / entry.mirror
     with extra_for("a download"):  # most files are at hand, without it
-        from kronbench.datasets import transfer
-
-    for address in addresses:
+        import requests  # noqa: F401
+    for url, source in _addresses(entry, bases):
+        # A query of a mirror may be a key, and stays out of messages as a password does.
+        name = without_credentials(url.partition("?")[0] if source == "mirror" else url)
         try:
             cached.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=cached.parent, prefix=UNFINISHED) as folder:
                 scratch = Path(folder, "file")
-                packed = _fetch(address, scratch, entry)
-                record = _checked(scratch, packed, entry, address.name, address.name)
+                _log.info("fetching %s", name)
+                transfer(url, scratch, entry.limit, entry.bytes or _UNKNOWN)
+                # Some servers unpack on the way what their url calls .gz: ask the bytes.
+                packed = urlsplit(url).path.endswith(".gz") and not entry.mirror.endswith(".gz")
+                if packed:
+                    with scratch.open("rb") as stream:
+                        packed = stream.read(2) == b"\x1f\x8b"
+                record = _checked(scratch, packed, entry, name, name)
                 path = cached.with_name(f"{cached.name}.gz") if packed else cached
                 scratch.replace(path)
-            return LocalFile(path, packed, address.source, record)
-        except transfer.NoAnswerError as error:
-            tried.append(f"{urlsplit(address.name).netloc}: {error}")
+            return LocalFile(str(path), packed, source, record)
+        except NoAnswerError as error:
+            tried.append(f"{urlsplit(name).netloc}: {error}")
         except InputError as error:
             wrong = error
             _log.warning("%s (nothing of it was kept)", error)
@@ -234,17 +209,40 @@ def _download(entry, addresses, cached, tried, wrong):
                 "names another)"
             )
             break
-    raise wrong or Unavailable(entry, tried)
+    raise wrong or Unavailable(entry, f"{entry.mirror}: {', '.join(tried)}")
 
 
-def _fetch(address, scratch, entry):
-    """Download one address, and say whether it came as gzip."""
-    from kronbench.datasets import transfer  # as in _download
+def transfer(url: str, target: Path, limit: int, expected: int) -> None:
+    """Download ``url``, a file of about ``expected`` bytes, at most ``limit``, into ``target``."""
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3.util import Retry
 
-    _log.info("fetching %s", address.name)
-    transfer.transfer(address.url, scratch, entry.limit, entry.bytes or _UNKNOWN)
-    if not urlsplit(address.url).path.endswith(".gz") or entry.mirror.endswith(".gz"):
-        return False
-    # Some servers unpack on the way what their url calls .gz: ask the bytes.
-    with scratch.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
+    end = time.monotonic() + _PATIENCE + expected / _SLOWEST
+    host = urlsplit(without_credentials(url)).netloc.lower()
+    if host in _dead:
+        raise NoAnswerError(f"{_dead[host]}, a short while ago")
+    # A busy server is asked once more, after the seconds that it names.
+    busy = (429, 500, 502, 503, 504)
+    bounds = {"connect": 0, "read": 0, "retry_after_max": 8, "raise_on_status": False}
+    adapter = HTTPAdapter(max_retries=Retry(1, status_forcelist=busy, **bounds))
+    with requests.Session() as session, target.open("wb") as file:
+        session.mount("http://", adapter)
+        session.mount("https://", adapter)
+        try:
+            with session.get(url, stream=True, timeout=_TIMEOUT) as response:
+                response.raise_for_status()
+                for chunk in response.iter_content(1 << 12):
+                    if file.tell() + len(chunk) > limit:
+                        raise NoAnswerError(f"more than {limit} bytes: it is a different file")
+                    if time.monotonic() > end:
+                        _dead[host] = "too slow"
+                        raise NoAnswerError("too slow")
+                    file.write(chunk)
+        except requests.HTTPError as error:
+            raise NoAnswerError(f"HTTP status {error.response.status_code}") from None
+        except (requests.ConnectionError, requests.Timeout) as error:
+            _dead[host] = type(error).__name__
+            raise NoAnswerError(_dead[host]) from None
+        except (requests.RequestException, ValueError) as error:  # its text may hold a password
+            raise NoAnswerError(type(error).__name__) from None

@@ -6,18 +6,17 @@ files, neither scaled nor weighted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
 
 import numpy as np
 from scipy import sparse
 
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
 
-def parse_lshtc(
-    files: Mapping[str, LocalFile], *, n_words: int, scale: float = 1.0
-) -> dict[str, np.ndarray | sparse.csr_array]:
+def parse_lshtc(files: Files, *, n_words: int, scale: float = 1.0) -> Arrays:
     """Documents, classes and tree from the challenge's own files.
 
     ``train`` and ``novel`` have lines ``label[, label ...] word:count ...`` with words from 1 to
@@ -47,33 +46,21 @@ def parse_lshtc(
     }
 
 
-class _Records:
-    """Lines as scikit-learn's reader wants them: labels joined by a bare comma, words in order."""
-
-    def __init__(self, stream):
-        self.read = stream.read
-        self._stream = stream
-
-    def __iter__(self):
-        for number, line in enumerate(self._stream):
-            record = line.partition(b"#")[0].replace(b", ", b",").split()
-            if record and (number or record[0][:1].isdigit()):  # a heading does not begin with one
-                words = sorted(record[1:], key=lambda word: int(word.partition(b":")[0]))
-                yield b" ".join([record[0], *words])
-
-
 def _read_documents(file, n_words, scale):
     # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
     from sklearn.datasets import load_svmlight_file
 
+    # Records as scikit-learn's reader wants them: labels joined by a bare comma, words in order.
+    records = []
     with file.open() as stream:
-        X, labels = load_svmlight_file(
-            _Records(stream),
-            n_features=n_words,
-            dtype=np.float32,
-            multilabel=True,
-            zero_based=False,
-        )
+        for number, line in enumerate(stream):
+            record = line.partition(b"#")[0].replace(b", ", b",").split()
+            if record and (number or record[0][:1].isdigit()):  # a heading does not begin with one
+                words = sorted(record[1:], key=lambda word: int(word.partition(b":")[0]))
+                records.append(b" ".join([record[0], *words]))
+    text = io.BytesIO(b"\n".join(records))
+    options = {"n_features": n_words, "multilabel": True, "zero_based": False}
+    X, labels = load_svmlight_file(text, dtype=np.float32, **options)
     labels = np.array([min(label) for label in labels], dtype=np.int64)
     if not np.isfinite(X.data).all():
         raise InputError(f"{file.name} holds counts that are not finite numbers")

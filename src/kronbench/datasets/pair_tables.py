@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 from kronbench.io import check_columns, read_table
+from kronbench.pairs import PairData
 
 if TYPE_CHECKING:
     from kronbench.pairs.frames import VertexTable
 
-FILES = ("pairs", "rows", "cols")
 
+@dataclass(frozen=True)
+class OwnPairs:
+    """Labelled pairs from files; ``names`` are the columns of row ids, column ids and labels."""
 
-class LabelledTables(NamedTuple):
-    """Row and column vertices, the positions of the pairs among them, and their labels (n,).
-
-    ``names`` are the columns of row ids, column ids and labels.
-    """
-
-    sides: tuple[VertexTable, VertexTable]
-    positions: list[np.ndarray]
+    data: PairData
     y: np.ndarray
+    sides: tuple[VertexTable, VertexTable]
     names: tuple[str, str, str]
 
+    @property
+    def labels(self) -> np.ndarray:
+        """The different labels, sorted."""
+        return np.unique(self.y)
 
-def read_tables(
+    @property
+    def two_classes(self) -> bool:
+        """Whether there are two labels, so that predictions are ranked and not measured."""
+        return len(self.labels) == 2
+
+
+def read_own_pairs(
     pairs: str | Path,
     rows: str | Path,
     cols: str | Path,
     row: str | None = None,
     col: str | None = None,
     label: str | None = None,
-) -> LabelledTables:
+) -> OwnPairs:
     """Labelled pairs and the features of their vertices, from tables of `kronbench.io.read_table`.
 
     ``row``, ``col`` and ``label`` are columns of ``pairs``, by default the first two and the one
@@ -49,7 +56,12 @@ def read_tables(
     sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
     for side in sides:
         _ask_whether_similarity(side)
-    frame, row, col = _read_ids(pairs, row, col)
+    if (row is None) != (col is None):
+        raise InputError("only one column of ids is named: give both row and col")
+    if row is not None and row == col:
+        raise InputError(f"row and col are both '{row}': give a different column of ids for each")
+    frame = read_table(pairs, ids=2 if row is None else [row, col])
+    row, col = frame.columns[:2] if row is None else (row, col)
     if all(name in side.ids for name, side in zip((row, col), sides, strict=True)):
         raise InputError(
             f"{pairs} has no header: its first line, '{row}' and '{col}', is a pair; add a "
@@ -62,57 +74,51 @@ def read_tables(
             f"{pairs} has '{y[0]}' for a label: give numbers, such as 1 and 0, or 7.329 with "
             "a decimal point, not a comma"
         )
-    return LabelledTables(sides, positions, y.astype(np.float64), (row, col, label))
+    y = y.astype(np.float64)
+    if (y == y[0]).all():
+        raise InputError(
+            f"{pairs} has the label {y[0]:g} for every pair, so there is nothing to learn"
+        )
+    data = PairData(*(side.features for side in sides), *positions)
+    return OwnPairs(data, y, sides, (row, col, label))
 
 
 def parse_tables(
-    files: Mapping[str, LocalFile],
+    files: Files,
     *,
     row: str | None = None,
     col: str | None = None,
     label: str | None = None,
     at_least: float | None = None,
-) -> dict[str, np.ndarray | sparse.csr_array]:
+) -> Arrays:
     """Read pairs with labels, and the features of both sides, by their ids.
 
-    ``files`` are "pairs", "rows" and "cols", the columns those of :func:`read_tables`. The label
-    is +1 from ``at_least`` on, else -1; without it there must be two different labels.
+    ``files`` are "pairs", "rows" and "cols", the columns those of :func:`read_own_pairs`. The
+    label is +1 from ``at_least`` on, else -1; without it there must be two different labels.
     """
-    if set(files) != set(FILES):
+    if set(files) != {"pairs", "rows", "cols"}:
         raise InputError(
-            f"a data set of pairs has the files {', '.join(FILES)}; these are registered: "
+            "a data set of pairs has the files pairs, rows, cols; these are registered: "
             f"{', '.join(files)}"
         )
-    paths = {key: file.path for key, file in files.items()}
-    sides, (rows, cols), y, names = read_tables(**paths, row=row, col=col, label=label)
-    found = np.unique(y)
-    if at_least is None and len(found) != 2:
+    paths = {key: file.name for key, file in files.items()}
+    own = read_own_pairs(**paths, row=row, col=col, label=label)
+    if at_least is None and not own.two_classes:
         raise InputError(
-            f"{paths['pairs']} has {len(found)} different labels in '{names[2]}': give two, "
-            "or the option at_least, the smallest label that counts as positive"
+            f"{paths['pairs']} has {len(own.labels)} different labels in '{own.names[2]}': give "
+            "two, or the option at_least, the smallest label that counts as positive"
         )
-    positive = y >= (found[1] if at_least is None else at_least)
+    positive = own.y >= (own.labels[1] if at_least is None else at_least)
     if positive.all() or not positive.any():
         raise InputError(f"{paths['pairs']} has no label on one side of at_least={at_least:g}")
     return {
-        "row_features": sides[0].features,
-        "col_features": sides[1].features,
-        "rows": rows,
-        "cols": cols,
-        "values": y,
+        "row_features": own.data.row_features,
+        "col_features": own.data.col_features,
+        "rows": own.data.rows,
+        "cols": own.data.cols,
+        "values": own.y,
         "labels": np.where(positive, 1, -1).astype(np.int8),
     }
-
-
-def _read_ids(path, row, col):
-    if (row is None) != (col is None):
-        raise InputError("only one column of ids is named: give both row and col")
-    if row is None:
-        frame = read_table(path, ids=2)
-        return frame, frame.columns[0], frame.columns[1]
-    if row == col:
-        raise InputError(f"row and col are both '{row}': give a different column of ids for each")
-    return read_table(path, ids=[row, col]), row, col
 
 
 def _label_column(frame, path, row, col, label):
@@ -132,10 +138,10 @@ def _label_column(frame, path, row, col, label):
 
 def _ask_whether_similarity(side):
     """InputError where features have nearly the names, and the number, of the vertices."""
-    n, columns = len(side.ids), [_plain(name) for name in side.columns]
+    n, columns = len(side.ids), [name.strip().casefold() for name in side.columns]
     if side.similarity or side.fingerprint or abs(len(columns) - n) > max(1, n // 10):
         return
-    ids = set(map(_plain, side.ids))
+    ids = {name.strip().casefold() for name in side.ids}
     if 2 * sum(name in ids for name in columns) > max(n, len(columns)):
         other = next((name for name in side.ids if name not in set(side.columns)), side.ids[0])
         raise InputError(
@@ -143,7 +149,3 @@ def _ask_whether_similarity(side):
             f"is '{other}': for similarities, name the columns exactly by the ids; for "
             "features, rename the columns"
         )
-
-
-def _plain(name):
-    return name.strip().casefold()

@@ -9,12 +9,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from kronbench.datasets.dataset import Dataset, FileRecord
-from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.registry import FoldEntry
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
 _PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
@@ -81,8 +81,7 @@ class PublishedFold:
         )
 
 
-@dataclass(frozen=True)
-class Leak:
+class Leak(NamedTuple):
     """Which parts of a test set have a twin in training.
 
     ``rows`` and ``cols`` say for the new vertices of the fold whether a training vertex has the
@@ -97,36 +96,29 @@ class Leak:
     @property
     def shares(self) -> dict[str, float]:
         """Leak scores: share of the new vertices of each side that has some, and of the pairs."""
-        parts = {"rows": self.rows, "cols": self.cols, "pairs": self.pairs}
-        return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+        return {name: float(part.mean()) for name, part in self._asdict().items() if len(part)}
 
 
-def listed(
-    entry: FoldEntry, data: Dataset, files: Mapping[str, LocalFile], source: str
+def published_fold(
+    name: str, entry: Mapping, data: Dataset, files: Files, source: str, rng: np.random.Generator
 ) -> PublishedFold:
-    """The fold of its files: JSON lists of positions, a list of lists to train on."""
-    parts, test = (json.loads(files[key].text()) for key in ("train", "test"))
-    records = tuple(file.record for file in files.values())
-    return _fold(entry, data, map(np.array, parts), np.array(test), source, records)
+    """The fold of its files: JSON lists of positions, a list of lists to train on.
 
-
-def stand_in(entry: FoldEntry, data: Dataset, rng: np.random.Generator) -> PublishedFold:
-    """A random split of the same setting in six parts, the last of which is the test set."""
-    rows, cols = known_pairs(data)
-    units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry.setting]
-    occurring, unit = np.unique(units, return_inverse=True)
-    part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
-    *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
-    return _fold(entry, data, parts, test, "surrogate")
-
-
-def known_pairs(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column vertices of the known pairs of a label matrix, in row-major order."""
+    Without files it is a random split of the same setting in six parts, the last of which is the
+    test set.
+    """
     if data.kind != "label matrix":
         raise InputError(f"{data.name} holds {data.kind}: folds are of a label matrix")
-    return np.nonzero(np.isfinite(data["values"]))
-
-
-def _fold(entry, data, parts, test, source, files=()):
-    described = (data.name, entry.name, entry.title, entry.setting, *known_pairs(data))
-    return PublishedFold(*described, tuple(parts), test, source, entry.positive_above, files)
+    rows, cols = np.nonzero(np.isfinite(data["values"]))
+    if files:
+        parts, test = (json.loads(files[key].text()) for key in ("train", "test"))
+    else:
+        units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry["setting"]]
+        occurring, unit = np.unique(units, return_inverse=True)
+        part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
+        *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
+    return PublishedFold(
+        *(data.name, name, entry["title"], entry["setting"], rows, cols),
+        *(tuple(map(np.array, parts)), np.array(test), source, entry.get("positive_above")),
+        tuple(file.record for file in files.values()),
+    )

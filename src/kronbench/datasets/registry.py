@@ -38,22 +38,6 @@ class FileEntry:
 
 
 @dataclass(frozen=True)
-class FoldEntry:
-    """A published split of a data set, and its files.
-
-    ``leak`` are the shares of new vertices and of test pairs that have a twin in training.
-    """
-
-    name: str
-    title: str
-    setting: str
-    counts: Mapping
-    files: Mapping[str, FileEntry]
-    leak: Mapping[str, float] = field(default_factory=dict)
-    positive_above: float | None = None
-
-
-@dataclass(frozen=True)
 class Entry:
     """One registered data set, as in ``config/datasets.yaml``."""
 
@@ -70,7 +54,7 @@ class Entry:
     agreement: str = ""
     other_data: Mapping[str, str] = field(default_factory=dict)
     manual: Mapping | None = None
-    folds: Mapping[str, FoldEntry] = field(default_factory=dict)
+    folds: Mapping[str, Mapping] = field(default_factory=dict)  # each with its ``files``
     aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by "rows" and "cols"
     own: bool = False  # an entry of ``KRONBENCH_REGISTRY``, of which no paper speaks
     folder: Path | None = None  # where its files are looked for first
@@ -83,7 +67,7 @@ def entries() -> dict[str, Entry]:
     files = [file for file in files if file.is_file()]
     own = os.environ.get("KRONBENCH_REGISTRY")
     for file in [*files, Path(own).expanduser().absolute()] if own else files:
-        lowered = _lowered(known)
+        lowered = {name.lower(): name for name in known}
         for name, entry in _read(file).items():
             if taken := lowered.get(name.lower()):
                 raise InputError(
@@ -96,11 +80,10 @@ def entries() -> dict[str, Entry]:
 
 def find(name: str) -> Entry:
     """The entry of a data set, matched without regard to case."""
-    known = entries()
-    lowered = _lowered(known)
-    if name.lower() in lowered:
-        return known[lowered[name.lower()]]
-    close = [lowered[key] for key in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
+    known = {entry.name.lower(): entry for entry in entries().values()}
+    if entry := known.get(name.lower()):
+        return entry
+    close = [known[key].name for key in difflib.get_close_matches(name.lower(), known, cutoff=0.5)]
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     raise InputError(
         f"there is no data set '{name}'; {hint}'python -m kronbench data list' shows all"
@@ -108,11 +91,7 @@ def find(name: str) -> Entry:
 
 
 def _read(path):
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError as error:
-        raise InputError(f"the registry {path} cannot be read: {error.strerror}") from None
-    return _read_unchanged(path, stamp)
+    return _read_unchanged(path, path.stat().st_mtime_ns if path.is_file() else None)
 
 
 @functools.lru_cache(maxsize=8)
@@ -120,15 +99,11 @@ def _read_unchanged(path, _stamp):
     content = read_yaml(path) or {}
     if path != config_path("datasets.yaml"):  # a test checks that one
         validate(content, "datasets", path)
-    lowered = _lowered(content)
-    for name in content:
-        if (other := lowered[name.lower()]) != name:
-            raise InputError(f"{path}: {name} and {other} differ only in case")
+    lowered = {name.lower(): name for name in content}
+    if differ := set(content) - set(lowered.values()):
+        name = min(differ)
+        raise InputError(f"{path}: {name} and {lowered[name.lower()]} differ only in case")
     return {name: _entry(name, fields) for name, fields in content.items()}
-
-
-def _lowered(names):
-    return {name.lower(): name for name in names}
 
 
 def _files(records, copies=()):
@@ -147,7 +122,7 @@ def _entry(name, fields):
     known["shape"] = {key: tuple(dims) for key, dims in known.get("shape", {}).items()}
     known["notes"] = tuple(known.get("notes", ()))
     known["folds"] = {
-        key: FoldEntry(name=key, **{**record, "files": _files(record.get("files", {}))})
+        key: {**record, "files": _files(record["files"])}
         for key, record in known.get("folds", {}).items()
     }
     return Entry(name=name, **known)

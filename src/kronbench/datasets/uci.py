@@ -8,12 +8,13 @@ to be taken on the training part, which only the experiment knows.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kronbench.datasets.fetch import LocalFile
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
 
@@ -31,33 +32,29 @@ class Layout:
     ignore: tuple[int, ...] = ()  # fields that are neither input nor target (identifiers)
     categorical: tuple[int, ...] = ()  # fields that become indicators, one a value in order
     sequence: int | None = None  # a field of one letter a position, each of them categorical
-    missing: frozenset[str] = frozenset()  # "not known": the record is left out ("nan" in Weka's)
+    missing: frozenset[str] = frozenset("?")  # the record is left out ("nan" in Weka's)
     codes: dict[str, str] = field(default_factory=dict)  # numerals for words
 
 
-def _numbered(first, last):
-    return tuple(str(label) for label in range(first, last + 1))
-
-
-_UNKNOWN = frozenset("?")
-_DELVE = Layout(33)
+_DIGITS = tuple("0123456789")
+_PLACES = ("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL")
 
 LAYOUTS = {
     "abalone": Layout(9, delimiter=",", categorical=(0,)),
-    "adult": Layout(15, delimiter=",", labels=("<=50K", ">50K"), missing=_UNKNOWN),
+    "adult": Layout(15, delimiter=",", labels=("<=50K", ">50K")),
     "boston": Layout(14),
-    "breast": Layout(11, delimiter=",", labels=("2", "4"), ignore=(0,), missing=_UNKNOWN),
+    "breast": Layout(11, delimiter=",", labels=("2", "4"), ignore=(0,)),
     "census-house": Layout(17),
-    "cmc": Layout(10, delimiter=",", labels=_numbered(1, 3), categorical=(6,)),
+    "cmc": Layout(10, delimiter=",", labels=_DIGITS[1:4], categorical=(6,)),
     "comp-activ": Layout(22),
-    "delve-32": _DELVE,
-    "dermatology": Layout(35, delimiter=",", labels=_numbered(1, 6), missing=_UNKNOWN),
+    "delve-32": Layout(33),
+    "dermatology": Layout(35, delimiter=",", labels=_DIGITS[1:7]),
     "hypothyroid": Layout(
         30,
         arff=True,
         labels=(
-            "negative",
-            *(f"{c}_hypothyroid" for c in ("compensated", "primary", "secondary")),
+            *("negative", "compensated_hypothyroid", "primary_hypothyroid"),
+            "secondary_hypothyroid",
         ),
         missing=frozenset({"?", "nan"}),
         codes={"F": "0", "M": "1", "f": "0", "t": "1"},
@@ -67,44 +64,29 @@ LAYOUTS = {
     "liver": Layout(7, delimiter=",", labels=("1", "2")),
     # A question mark is the documented way to write an unknown stalk root, and counts as a value.
     "mushroom": Layout(
-        23, target=0, delimiter=",", labels=("e", "p"), categorical=tuple(range(1, 23))
+        23, 0, ("e", "p"), ",", categorical=tuple(range(1, 23)), missing=frozenset()
     ),
-    "optdigits": Layout(65, delimiter=",", labels=_numbered(0, 9)),
-    "page-blocks": Layout(11, labels=_numbered(1, 5)),
-    "pendigits": Layout(17, delimiter=",", labels=_numbered(0, 9)),
+    "optdigits": Layout(65, delimiter=",", labels=_DIGITS),
+    "page-blocks": Layout(11, labels=_DIGITS[1:6]),
+    "pendigits": Layout(17, delimiter=",", labels=_DIGITS),
     "pi-diabetes": Layout(9, delimiter=",", labels=("0", "1")),
-    "satellite": Layout(37, labels=("1", "2", "3", "4", "5", "7")),
-    "segmentation": Layout(20, labels=_numbered(1, 7)),
+    "satellite": Layout(37, labels=(*_DIGITS[1:6], "7")),
+    "segmentation": Layout(20, labels=_DIGITS[1:8]),
     "spambase": Layout(58, delimiter=",", labels=("0", "1")),
     "splice": Layout(
-        3,
-        target=0,
-        delimiter=",",
-        labels=("EI", "IE", "N"),
-        ignore=(1,),
-        sequence=2,
-        missing=frozenset("DNSR"),
+        3, 0, ("EI", "IE", "N"), ",", ignore=(1,), sequence=2, missing=frozenset("DNSR")
     ),
     "titanic": Layout(
-        4,
-        delimiter="\x1f",
-        record_end="\x1e",
-        header=2,
-        labels=("no", "yes"),
-        categorical=(0, 1, 2),
+        4, -1, ("no", "yes"), "\x1f", record_end="\x1e", header=2, categorical=(0, 1, 2)
     ),
     "vehicle": Layout(19, labels=("bus", "opel", "saab", "van")),
-    "vowel": Layout(14, labels=_numbered(0, 10), ignore=(0, 1, 2)),
-    "yeast": Layout(
-        10,
-        labels=("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL"),
-        ignore=(0,),
-    ),
+    "vowel": Layout(14, labels=(*_DIGITS, "10"), ignore=(0, 1, 2)),
+    "yeast": Layout(10, labels=_PLACES, ignore=(0,)),
 }
 
 
 def parse_table(
-    files: Mapping[str, LocalFile],
+    files: Files,
     *,
     layout: str,
     n_points: int,
@@ -116,7 +98,7 @@ def parse_table(
     median_split: bool = False,
     seed: int | None = None,
     test: str | None = None,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """Inputs and targets of the files' records, which follow each other in the order of ``files``.
 
     ``classes`` are the labels of class 0, of class 1 ... (None: those of the layout one by one);
@@ -180,7 +162,6 @@ def _read_records(files, layout, classes, columns):
 
 
 def _records(file, layout):
-    """The fields of each record, as text."""
     with file.open() as stream:
         if layout.arff:
             from scipy.io import arff  # for one table
@@ -196,3 +177,46 @@ def _records(file, layout):
         fields = [entry.strip() for entry in record.split(layout.delimiter)]
         if number >= layout.header and any(fields):
             yield fields[: layout.n_columns]
+
+
+def surrogate_table(
+    rng: np.random.Generator,
+    *,
+    n_points: int,
+    n_features: int,
+    class_counts: Sequence[int] | None = None,
+    blocks: Sequence[int] = (),
+    n_test: int | None = None,
+) -> Arrays:
+    """Correlated inputs and a smooth noisy target, of the shape and class sizes of the real table.
+
+    The covariance of the inputs has eigenvalues 1/k; the last columns are indicators, ``blocks``
+    of them at a time. The target is a sum of waves along ten random directions, with noise of a
+    third of its standard deviation; classes are slices of its range.
+    """
+    n_numbers = n_features - sum(blocks)
+    n_latent = n_numbers + len(blocks)
+    rotation = np.linalg.qr(rng.standard_normal((n_latent, n_latent)))[0]
+    latent = rng.standard_normal((n_points, n_latent)) / np.sqrt(np.arange(1, n_latent + 1))
+    directions = rng.standard_normal((n_latent, 10)) / np.sqrt(n_latent)
+    target = np.sin(3.0 * latent @ directions + rng.uniform(0, 2 * np.pi, 10)).sum(axis=1)
+    target += rng.standard_normal(n_points) * target.std() / 3
+
+    inputs = latent @ rotation
+    groups = [inputs[:, :n_numbers]]
+    for column, size in zip(inputs.T[n_numbers:], blocks, strict=True):
+        counts = 1 + np.bincount(rng.integers(size, size=n_points - size), minlength=size)
+        groups.append(_slices(column, counts)[:, None] == np.arange(size))
+    arrays = {"X": np.hstack(groups, dtype=np.float64), "y": target}
+    if class_counts is not None:
+        arrays["y"] = _slices(target, class_counts)
+    if n_test is not None:
+        arrays["is_test"] = rng.permutation(n_points) < n_test
+    return arrays
+
+
+def _slices(values, counts):
+    """Levels 0, 1, ... along increasing values, with ``counts[k]`` entries at level k."""
+    levels = np.empty(len(values), dtype=np.int64)
+    levels[np.argsort(values, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
+    return levels

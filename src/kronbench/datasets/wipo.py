@@ -2,32 +2,33 @@
 
 The index of the collection gives each document's place in the tree and the official split. The
 texts come from the user's own copy of the collection; for section D there are 100 published
-features made from the real texts.
+features made from the real texts. The titles of the classification are real texts on such a tree.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from scipy import sparse
 
-from kronbench.datasets.fetch import LocalFile
-from kronbench.datasets.words import unit_counts, unit_rows
-from kronbench.errors import InputError
+from kronbench.datasets.dataset import Arrays
+from kronbench.datasets.fetch import Files
+from kronbench.errors import InputError, extra_for
 
 _LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
-_RECORD_LIMIT = 1 << 24  # bytes of one record
+_TITLE_LEVELS = (3, 4, 8)  # the same in the file of titles, of one section
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_WORD = re.compile(r"[a-z]{2,}")
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
 
 
-def parse_index(
-    files: Mapping[str, LocalFile], *, section: str | None = None
-) -> dict[str, np.ndarray]:
+def parse_index(files: Files, *, section: str | None = None) -> Arrays:
     """The tree of all sections, or below one, and each document's place in it.
 
     ``files`` has ``train`` and ``test``, lists of paths ``./D/01/D/001/US9812345_30121998.xml``.
@@ -36,9 +37,7 @@ def parse_index(
     return _placed(_listed(files, section), section)
 
 
-def parse_records(
-    files: Mapping[str, LocalFile], *, section: str
-) -> dict[str, np.ndarray | sparse.csr_array]:
+def parse_records(files: Files, *, section: str) -> Arrays:
     """Bags of words of title and claims of one section, from the user's copy of the collection.
 
     ``files`` has ``train`` and ``test``, the index, and ``collection``: a zip archive of the XML
@@ -50,9 +49,7 @@ def parse_records(
     return {"X": unit_counts(texts), **_placed(documents, section)}
 
 
-def parse_features(
-    files: Mapping[str, LocalFile], *, section: str, n_features: int
-) -> dict[str, np.ndarray]:
+def parse_features(files: Files, *, section: str, n_features: int) -> Arrays:
     """Features of one section made by others from the real texts, scaled to rows of unit norm.
 
     ``files`` has ``train`` and ``test``, the index, and ``train_features`` and ``test_features``:
@@ -61,21 +58,33 @@ def parse_features(
     documents = _listed(files, section)
     documents.sort(key=lambda document: (document[2], document[1]))
     placed = _placed(documents, section)
-    n_test = int(placed["is_test"].sum())
-    X = [
-        _read_array(files["train_features"], (len(documents) - n_test, n_features)),
-        _read_array(files["test_features"], (n_test, n_features)),
-    ]
+    n_test, X = int(placed["is_test"].sum()), []
+    for half, size in (("train", len(documents) - n_test), ("test", n_test)):
+        # A header as Python 2 wrote it gives a warning, and is read.
+        with files[f"{half}_features"].open() as stream, warnings.catch_warnings(action="ignore"):
+            values = np.lib.format.read_array(stream, allow_pickle=False)
+        X.append(values.reshape(size, n_features))
     return {"X": unit_rows(np.vstack(X)), **placed}
 
 
-def placed_in_tree(groups: Sequence[str], levels: Sequence[int]) -> dict[str, np.ndarray]:
-    """The tree of the prefixes of symbols, and each document's class in it.
+def parse_titles(files: Files, *, section: str) -> Arrays:
+    """Each subgroup's title is a document, its main group the class.
 
-    ``groups`` are the main groups of n documents, such as "D01D001", ``levels`` the lengths of the
-    prefixes that are nodes. The result has ``y`` (n,), classes in alphabetical order, and
-    ``parents`` (n_nodes,).
+    ``files`` has ``titles``: lines of a symbol, such as D01B0001020000, a tab and its English
+    title. Rows are counts of stems, scaled to unit norm; that of a title without any word is zero.
+    The tree below the section has classes, subclasses, and main groups that have subgroups.
     """
+    groups, titles = [], []
+    for line in files["titles"].text().splitlines():
+        symbol, _, title = line.partition("\t")
+        if symbol[8:] not in ("", "000000"):  # the main group itself has the number 0
+            groups.append(symbol[: _TITLE_LEVELS[-1]])
+            titles.append(title)
+    return {"X": unit_counts(titles), **_tree(groups, _TITLE_LEVELS)}
+
+
+def _tree(groups, levels):
+    """The tree of the prefixes, of these lengths, of main groups, and each document's class."""
     names = [""]
     for length in levels:
         names.extend(sorted({group[:length] for group in groups}))
@@ -103,12 +112,11 @@ def _listed(files, section):
 def _placed(documents, section):
     """Classes, tree and split of documents; the root is the section, where one is given."""
     levels = _LEVELS if section is None else _LEVELS[1:]
-    placed = placed_in_tree([group for group, _, _ in documents], levels)
+    placed = _tree([group for group, _, _ in documents], levels)
     return {**placed, "is_test": np.array([is_test for _, _, is_test in documents])}
 
 
 def _texts(file, documents):
-    """Title and claims of each document, read one at a time."""
     with file.open() as stream, zipfile.ZipFile(stream) as archive:
         places = {"/".join(name.upper().split("/")[-5:]): name for name in archive.namelist()}
         lacking = [path for _, path, _ in documents if path not in places]
@@ -118,32 +126,55 @@ def _texts(file, documents):
                 f"{lacking[0]}: pack the whole collection"
             )
         for group, path, _ in documents:
-            if archive.getinfo(places[path]).file_size > _RECORD_LIMIT:
-                raise InputError(f"{file.name}, {path} has more than {_RECORD_LIMIT} bytes")
-            content = archive.read(places[path])
-            yield _title_and_claims(content, group, f"{file.name}, {path}")
+            # Entities of the collection's DTD stand for signs; the parser does not know them.
+            content = _ENTITY.sub(b" ", archive.read(places[path]))
+            try:
+                record = ElementTree.fromstring(content)
+            except (ElementTree.ParseError, LookupError, ValueError) as error:
+                raise InputError(
+                    f"{file.name}, {path} is not XML that can be read: {error}"
+                ) from None
+            main = getattr(record.find("ipcs"), "attrib", {}).get("mc", "")
+            if not main.upper().startswith(group):
+                raise InputError(
+                    f"{file.name}, {path}: the main symbol is {main!r}, expected one that starts "
+                    f"with {group}"
+                )
+            yield " ".join(
+                text
+                for part in (*record.iterfind("tis/ti"), *record.iterfind("cls/cl"))
+                if part.get(_LANGUAGE, "EN") == "EN"
+                for text in part.itertext()
+            )
 
 
-def _title_and_claims(content, group, place):
-    # Entities of the collection's DTD stand for signs, not letters; the parser does not know them.
-    try:
-        record = ElementTree.fromstring(_ENTITY.sub(b" ", content))
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise InputError(f"{place} is not XML that can be read: {error}") from None
-    symbols = record.find("ipcs")
-    main = "" if symbols is None else symbols.get("mc", "")
-    if not main.upper().startswith(group):
-        raise InputError(
-            f"{place}: the main symbol is {main!r}, expected one that starts with {group}"
-        )
-    parts = [*record.iterfind("tis/ti"), *record.iterfind("cls/cl")]
-    language = "{http://www.w3.org/XML/1998/namespace}lang"
-    return " ".join(
-        text for part in parts if part.get(language, "EN") == "EN" for text in part.itertext()
-    )
+def stems(text: str) -> list[str]:
+    """Stems of the words of ``text``, letters only, in their order, without English stop words."""
+    # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return [stem(word) for word in _WORD.findall(text.lower()) if word not in ENGLISH_STOP_WORDS]
 
 
-def _read_array(file, shape):
-    # A header as Python 2 wrote it gives a warning, and is read.
-    with file.open() as stream, warnings.catch_warnings(action="ignore"):
-        return np.lib.format.read_array(stream, allow_pickle=False).reshape(shape)
+@functools.cache
+def stem(word: str) -> str:
+    """Stem of a lower-case word, by An algorithm for suffix stripping, Program 14(3), 1980."""
+    with extra_for("the text of documents"):
+        import snowballstemmer
+    # Porter's own program leaves words of two letters alone; the paper's rules would cut "as".
+    return snowballstemmer.stemmer("porter").stemWord(word) if len(word) > 2 else word
+
+
+def unit_counts(texts: Iterable[str]) -> sparse.csr_array:
+    """(n, V) counts of the stems of ``texts``, in their order, in rows of unit norm or zero."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counts = CountVectorizer(analyzer=stems, dtype=np.float64).fit_transform(texts)
+    return sparse.csr_array(unit_rows(counts))
+
+
+def unit_rows(X: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
+    """Rows of Euclidean length one; rows of zeros stay."""
+    from sklearn.preprocessing import normalize
+
+    return normalize(X)

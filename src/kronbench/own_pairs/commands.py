@@ -2,54 +2,61 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
+from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
-from kronbench.io import SEPARATORS
+from kronbench.io import SEPARATORS, check_readable, did_you_mean, read_table
 from kronbench.own_pairs import model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.recipe import check_solver_name, make_recipe, read_assignments
-from kronbench.own_pairs.requirements import check_memory, check_tables
+from kronbench.own_pairs.recipe import (
+    available_memory,
+    check_memory,
+    check_solver_name,
+    make_recipe,
+    mib,
+    read_assignments,
+)
 from kronbench.own_pairs.selection import check_selects, n_fits, select
-from kronbench.own_pairs.tables import read_new_pairs, read_own_pairs
-
-Tables = Mapping[str, str | Path | None]  # arguments of read_own_pairs
+from kronbench.pairs import PairData
+from kronbench.pairs.frames import read_ids, read_vertices
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
 def evaluate_files(
-    tables: Tables,
+    tables: Mapping[str, str | Path | None],
     solver: str,
     assignments: Sequence[str] = (),
     *,
-    settings: Sequence[str] = "ABCD",
-    n_splits: int = 3,
-    n_repeats: int = 5,
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
-    similarity: float | None = None,
+    **options: Any,
 ) -> dict:
-    """Scores of a solver in the settings; see :func:`kronbench.own_pairs.evaluate.evaluate`."""
+    """Scores of a solver; ``options`` are those of `kronbench.own_pairs.evaluate.evaluate`."""
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    return evaluate(own, recipe, settings, n_splits, n_repeats, seed, selects, similarity)
+    return evaluate(own, recipe, selects=selects, **options)
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
 def fit_files(
-    tables: Tables,
+    tables: Mapping[str, str | Path | None],
     out: str | Path,
     solver: str,
     assignments: Sequence[str] = (),
@@ -65,12 +72,28 @@ def fit_files(
     """
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
-    model_file.check_keeps(solver)
+    if solver not in (kept := model_file.KEPT):
+        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(kept)}")
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
-        recipe, lines = _selected(recipe, own, setting, seed)
-    fitted = _fit(recipe, own)
+        check_selects(recipe)
+        with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
+            choice = select(recipe, own.data, own.y, bar.update)
+        recipe = choice.recipe
+        chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
+        metric = f"mean squared error {-choice.score:.4g}"
+        if own.two_classes:
+            metric = f"AUC {choice.score:.3f}"
+        lines.append(f"chosen on inner folds of setting {setting}: {chosen} ({metric})")
+        for name, beyond in choice.on_edge.items():
+            advice = f"--set {name}={beyond:.3g} tries the next value"
+            lines.append(f"{name} is at an end of its grid: {advice}")
+    # a bar of iterations where the fit takes some seconds and tells of each
+    total, told = recipe.parameter("max_iter"), signature(recipe.estimator().fit).parameters
+    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+        callback = (lambda _: bar.update() and None) if "callback" in told else None
+        fitted = recipe.fit(own.data, own.y, callback)
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
@@ -97,9 +120,9 @@ def predict_files(
     if separator is None:
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
-    check_tables({"pairs": pairs, "rows": rows, "cols": cols})
+    _check_tables([pairs, rows, cols])
     known = model_file.load(model)
-    ids, groups = read_new_pairs(pairs, known.sides, known.names[:2], rows, cols)
+    ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
         check_memory(known.recipe, known.data, data)
@@ -115,7 +138,7 @@ def _read(tables, solver, assignments, scale, selects, seed):
     What the tables were taken for is said on standard error.
     """
     given = read_assignments(solver, assignments)
-    check_tables(tables)
+    _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
@@ -126,30 +149,19 @@ def _read(tables, solver, assignments, scale, selects, seed):
     return own, recipe
 
 
-def _selected(recipe, own, setting, seed):
-    """The recipe with what inner folds chose, and sentences on the choice."""
-    check_selects(recipe)
-    with tqdm(total=n_fits(recipe, setting), desc="select", unit="fit") as bar:
-        choice = select(recipe, own.data, own.y, setting, seed, bar.update)
-    chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
-    metric = f"mean squared error {-choice.score:.4g}"
-    if own.two_classes:
-        metric = f"AUC {choice.score:.3f}"
-    lines = [f"chosen on inner folds of setting {setting}: {chosen} ({metric})"]
-    lines += [
-        f"{name} is at an end of its grid: --set {name}={beyond:.3g} tries the next value"
-        for name, beyond in choice.on_edge.items()
-    ]
-    return choice.recipe, lines
-
-
-def _fit(recipe, own):
-    """The fit, with a bar of iterations where it takes some seconds and tells of each."""
-    if "callback" not in signature(recipe.estimator().fit).parameters:
-        return recipe.fit(own.data, own.y)
-    total = recipe.parameter("max_iter")
-    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
-        return recipe.fit(own.data, own.y, lambda _: bar.update() and None)
+def _check_tables(paths):
+    """InputError where a table is not there, or all take more memory to read than there is."""
+    sizes = {}
+    for path in filter(None, paths):
+        check_readable(path)
+        sizes[path] = os.path.getsize(path)
+    needed = 3 * sum(sizes.values())  # a number of eight characters takes 24 bytes
+    if needed > (available := available_memory()):
+        largest = max(sizes, key=sizes.__getitem__)
+        raise InputError(
+            f"{largest} has {mib(sizes[largest])}, and reading the tables takes about "
+            f"{mib(needed)} where {mib(available)} are available: give fewer rows"
+        )
 
 
 @contextmanager
@@ -161,3 +173,67 @@ def _refused_writing() -> Iterator[None]:
         if not (sentence := os_error_advice(error)):
             raise
         raise InputError(sentence) from None
+
+
+def _read_new_pairs(pairs, sides, names, paths):
+    """The ids of pairs to predict, and groups of their positions with the pairs there.
+
+    Features are as those of a model's vertices, which are ``sides``. A group has each side from
+    the model, or from a table of new vertices: a model with vertex effects knows its own vertices
+    by their array of features.
+    """
+    frame = read_table(pairs, ids=list(names))
+    found = []
+    for side, path, option, name in zip(sides, paths, ("--rows", "--cols"), names, strict=True):
+        ids = read_ids(frame[name], str(pairs), "pair")
+        known = pd.Index(side.ids).get_indexer(ids)
+        new, features = np.full(len(ids), -1), None
+        if path is not None:
+            table = read_vertices(read_table(path), option)
+            new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
+        if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
+            where = f"{path}, nor in the model" if path else "the model"
+            raise InputError(
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{ids[unknown[0]]}' is not in {where}"
+                + ("" if path else f": give its features with {option}")
+            )
+        found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
+    (new_row, row, row_features), (new_col, col, col_features) = found
+    groups = []
+    for a, b in product((False, True), repeat=2):
+        part = np.flatnonzero((new_row == a) & (new_col == b))
+        if part.size:
+            data = PairData(row_features[a], col_features[b], row[part], col[part])
+            groups.append((part, data))
+    return frame[list(names)], groups
+
+
+def _as_in_model(table, side):
+    if side.fingerprint:
+        if not table.fingerprint:
+            raise InputError(
+                f"{table.name} has no fingerprints, but the model was fitted with some: give them "
+                f"in a column '{side.fingerprint}'"
+            )
+        bits, wanted = table.features.shape[1], side.features.shape[1]
+        if bits != wanted:
+            raise InputError(
+                f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
+                f"{wanted}: fold them to that length"
+            )
+        return table.features
+    position = pd.Index(table.columns).get_indexer(side.columns)
+    if (missing := np.flatnonzero(position < 0)).size:
+        name = side.columns[missing[0]]
+        raise InputError(
+            f"{table.name} has no column '{name}', which the model was fitted with"
+            + did_you_mean(name, table.columns)
+        )
+    # a similarity of old and new vertices has columns for the new ones too
+    more = set(table.columns) - set(side.columns) - set(table.ids if side.similarity else ())
+    if more:
+        raise InputError(
+            f"{table.name} has a column '{min(more)}', which the model was not fitted with: "
+            "give the same columns"
+        )
+    return table.features[:, position]

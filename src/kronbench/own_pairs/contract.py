@@ -1,7 +1,7 @@
 """The contract of solvers of pairs, checked on small examples.
 
-``kronbench check MODULE.CLASS`` runs it. Each check is a function of a solver that returns None,
-or raises an error whose text says what is wrong.
+``kronbench check MODULE.CLASS`` runs it. Each check is a function of a solver, pairs and labels
+that returns None, or raises an error whose text says what is wrong.
 """
 
 from __future__ import annotations
@@ -55,15 +55,7 @@ def check_keeps_contract(path: str, parameters: Mapping[str, object] | None = No
 
 def check_takes_pairs(path: str, parameters: Mapping[str, object] | None = None) -> None:
     """InputError unless a solver from outside fits and scores a PairData, tried on a toy."""
-    solver = _made(path, parameters or {})
-
-    def scores_pairs(solver):
-        pairs, y = _toy()
-        solver.fit(pairs, y)
-        if (shape := _scores(solver, pairs[:3]).shape) != (3,):
-            raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
-
-    if why := _wrong(scores_pairs, solver):
+    if why := _wrong(_scores_pairs, _made(path, parameters or {})):
         if "not an array of features" in why:
             why = "it converts X to an array"
         raise InputError(
@@ -76,7 +68,7 @@ def _wrong(check, solver):
     """What a check finds wrong, as one line; "" where it holds."""
     with warnings.catch_warnings(action="ignore"):
         try:
-            check(solver)
+            check(solver, *_toy())
         except Broken as error:
             return shorten(str(error), 200)
         except (Exception, SystemExit) as error:  # whatever code from outside does
@@ -104,12 +96,6 @@ def _toy() -> tuple[PairData, np.ndarray]:
     return PairData.complete(rows, cols), np.where(scores > np.median(scores), 1.0, -1.0)
 
 
-def _fitted(solver: Any) -> tuple[Any, PairData, np.ndarray]:
-    """A copy of the solver, fitted to all pairs of the toy."""
-    pairs, y = _toy()
-    return clone(solver).fit(pairs, y), pairs, y
-
-
 def _scores(solver: Any, pairs: PairData) -> np.ndarray:
     scores = np.asarray(scores_of(solver, pairs))
     if scores.dtype.kind not in "fiub":
@@ -123,25 +109,25 @@ def _compare(one: np.ndarray, other: np.ndarray, what: str, share: float = _ROUN
         raise Broken(f"{what}: scores differ by up to {apart:.3g}")
 
 
-def _keeps_parameters(solver):
+def _scores_pairs(solver, pairs, y):
+    solver.fit(pairs, y)
+    if (shape := _scores(solver, pairs[:3]).shape) != (3,):
+        raise Broken(f"3 pairs have scores of shape {shape}: give (3,)")
+
+
+def _keeps_parameters(solver, pairs, y):
     """Keyword parameters are stored untouched: get_params, set_params and clone work."""
-    before = _texts(solver)
-    copy = clone(solver)
-    if _texts(copy) != before:
+    before, copy = repr(solver.get_params()), clone(solver)
+    if repr(copy.get_params()) != before:
         raise Broken("a clone has other parameters")
-    copy.set_params(**solver.get_params()).fit(*_toy())
-    if _texts(copy) != before:
+    copy.set_params(**solver.get_params()).fit(pairs, y)
+    if repr(copy.get_params()) != before:
         raise Broken("fit changes a parameter: keep what is learned in attributes that end in _")
 
 
-def _texts(solver):
-    return {name: repr(value) for name, value in solver.get_params().items()}
-
-
-def _returns_itself(solver):
+def _returns_itself(solver, pairs, y):
     """Fit takes a PairData and labels, leaves them unchanged and returns the estimator."""
-    model = clone(solver)
-    (pairs, y), (same, y_same) = _toy(), _toy()
+    model, (same, y_same) = clone(solver), _toy()
     if model.fit(pairs, y) is not model:
         raise Broken("fit returns something else: end it with 'return self'")
     for name in ("row_features", "col_features", "rows", "cols"):
@@ -151,9 +137,8 @@ def _returns_itself(solver):
         raise Broken("fit writes into y: take a copy")
 
 
-def _one_score_a_pair(solver):
+def _one_score_a_pair(solver, pairs, y):
     """Predict gives one finite number (a class for classifiers) for each pair."""
-    pairs, y = _toy()
     some = np.flatnonzero(np.arange(len(y)) % 3)
     model, asked = clone(solver).fit(pairs[some], y[some]), pairs[[3, 0, 29]]
     predicted = np.asarray(model.predict(asked))
@@ -165,22 +150,20 @@ def _one_score_a_pair(solver):
         raise Broken("a classifier predicts something that is not a label of the training set")
 
 
-def _is_deterministic(solver):
+def _is_deterministic(solver, pairs, y):
     """Two fits to the same pairs, with the same random_state, give the same scores."""
-    (one, pairs, _), (other, _, _) = _fitted(solver), _fitted(solver)
-    what = "a second fit differs: draw randomness from a parameter random_state"
-    _compare(_scores(one, pairs), _scores(other, pairs), what)
+    one, other = (_scores(clone(solver).fit(pairs, y), pairs) for _ in range(2))
+    _compare(one, other, "a second fit differs: draw randomness from a parameter random_state")
 
 
-def _order_does_not_matter(solver):
+def _order_does_not_matter(solver, pairs, y):
     """Predictions do not depend on the order of the pairs."""
-    model, pairs, _ = _fitted(solver)
+    model = clone(solver).fit(pairs, y)
     _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "in the opposite order")
 
 
-def _respects_folds(solver):
+def _respects_folds(solver, pairs, y):
     """Vertices without training pairs, such as those of test folds, do not change a fit."""
-    pairs, y = _toy()
     train = np.flatnonzero((pairs.rows < 4) & (pairs.cols < 4))
     others = [np.array(side, copy=True) for side in (pairs.row_features, pairs.col_features)]
     others[0][4:], others[1][4:] = 100.0, -100.0
@@ -191,9 +174,9 @@ def _respects_folds(solver):
     _compare(one, other, "features of vertices outside the training pairs change the fit")
 
 
-def _places_do_not_matter(solver):
+def _places_do_not_matter(solver, pairs, y):
     """Scores do not depend on the order of the vertices in their tables."""
-    model, pairs, y = _fitted(solver)
+    model = clone(solver).fit(pairs, y)
     turned = _reordered(pairs, np.arange(6)[::-1], np.arange(5)[::-1])
     rolled = _reordered(pairs, np.roll(np.arange(6), 2), np.roll(np.arange(5), 2))
     what = (
@@ -212,16 +195,16 @@ def _reordered(pairs, rows, cols):
     return PairData(pairs.row_features[rows], pairs.col_features[cols], *places)
 
 
-def _predicts_new_vertices(solver):
+def _predicts_new_vertices(solver, pairs, y):
     """Pairs of new vertices, from other tables too, can be scored."""
-    model, _, _ = _fitted(solver)
+    model = clone(solver).fit(pairs, y)
     rng = np.random.default_rng(1)
     new = PairData(rng.standard_normal((2, 3)), rng.standard_normal((2, 2)), [0, 1], [1, 0])
     if _scores(model, new).shape != (2,):
         raise Broken("two pairs of new vertices do not get two scores")
 
 
-_CHECKS: tuple[Callable[[Any], None], ...] = (
+_CHECKS: tuple[Callable[[Any, PairData, np.ndarray], None], ...] = (
     _keeps_parameters,
     _returns_itself,
     _one_score_a_pair,

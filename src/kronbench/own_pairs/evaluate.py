@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
 from kronbench.evaluation import (
     SETTINGS,
@@ -21,17 +22,13 @@ from kronbench.evaluation import (
 from kronbench.intervals import half_width, interval_text
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, n_fits, select
-from kronbench.own_pairs.tables import OwnPairs
 
 
 def _mse(y, scores):
     return float(np.mean((y - scores) ** 2))
 
 
-_AREA = {"AUC": roc_auc}
-_NUMBERS = {"C-index": concordance_index, "MSE": _mse}
 _PARTS = ("model", "margins", "difference")
-_FEW = 10  # pairs of a test set
 
 
 def evaluate(
@@ -40,7 +37,6 @@ def evaluate(
     settings: Sequence[str],
     n_splits: int,
     n_repeats: int,
-    seed: int,
     selects: bool,
     similarity: float | None = None,
 ) -> dict:
@@ -64,37 +60,32 @@ def evaluate(
     # all that can be wrong with the splits is told before the first fit
     splits, impossible, leaks = {}, {}, {}
     for setting in settings:
-        splitter = SettingKFold(setting, n_splits, n_repeats, random_state=seed)
         try:
-            if similarity is not None and setting != "A":
-                splitter = _by_similarity(own, similarity, setting, n_splits, n_repeats, seed)
+            splitter = _splitter(own, setting, n_splits, n_repeats, recipe.seed, similarity)
+            if isinstance(splitter, SimilarityKFold):
                 found = splitter.leak(own.data)
                 leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
             folds = list(splitter.split(own.data, own.y))
+            if not any(_can_be_scored(own.y, *split) for split in folds):
+                raise InputError("no split has two labels in both training and test")
+            splits[setting] = folds
         except InputError as error:
             impossible[setting] = str(error)
-            continue
-        if any(_can_be_scored(own.y, *split) for split in folds):
-            splits[setting] = folds
-        else:
-            impossible[setting] = "no split has two labels in both training and test"
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
-    fits = {key: 1 + (n_fits(recipe, key) if selects else 0) for key in splits}
+    tried = {key: replace(recipe, setting=key) for key in splits}
+    fits = {key: 1 + (n_fits(tried[key]) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
-    found = []
+    entries = []
     with tqdm(total=total, desc="evaluate", unit="fit") as bar:
         for setting in sorted(settings):
-            entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting], "reason": None}
-            entry["leaks"] = leaks.get(setting, {})
+            entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting]}
+            entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}
+            entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             if setting in splits:
-                tried = replace(recipe, setting=setting)
-                entry |= _scores(own, tried, splits[setting], seed, selects, bar.update)
+                entry |= _scores(own, tried[setting], splits[setting], selects, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
-            else:
-                entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
-                entry["reason"] = impossible[setting]
-            found.append(entry)
+            entries.append(entry)
     return {
         "solver": recipe.solver,
         "parameters": dict(recipe.parameters),
@@ -102,12 +93,12 @@ def evaluate(
         "scaled": list(recipe.scaled),
         "selected": selects,
         "similarity": similarity,
-        "seed": seed,
+        "seed": recipe.seed,
         "pairs": len(own.data),
         "rows": own.data.n_rows,
         "cols": own.data.n_cols,
         "labels": [float(label) for label in own.labels] if own.two_classes else "numbers",
-        "settings": found,
+        "settings": entries,
     }
 
 
@@ -120,7 +111,12 @@ def as_text(result: dict) -> str:
         if entry["reason"]:
             table.append([title, entry["reason"]])
         for score in entry["scores"]:
-            cells = [_interval(score, part) for part in _PARTS]
+            highest = np.inf if score["metric"] == "MSE" else 1
+            bounds = [(0.0, highest, ""), (0.0, highest, ""), (-highest, highest, "+")]
+            cells = []
+            for part, bound in zip(_PARTS, bounds, strict=True):
+                mean, half = score[part].values()
+                cells.append(interval_text(mean, np.nan if half is None else half, *bound))
             sets = str(entry["test_sets"])
             if entry["not_scored"]:
                 sets += f" ({entry['not_scored']} not scored: one label)"
@@ -137,23 +133,23 @@ def as_text(result: dict) -> str:
                 f"{result['solver']} predicts its own training pairs worse than their mean label "
                 f"does: {entry['remedy']}"
             )
-        if entry["test_sets"] and entry["test_pairs"] < _FEW:
+        if entry["test_sets"] and entry["test_pairs"] < 10:
             notes.append(
                 f"{setting}: a test set has {entry['test_pairs']:.3g} pairs on average, too few "
                 "for a score to mean much"
             )
-    full = [line for line in table if len(line) == len(table[0])]
-    widths = [
-        max(least, *(len(line[k]) + 2 for line in full))
-        for k, least in enumerate((26, 9, 19, 19, 19))
-    ]
+    columns = zip(*(line for line in table if len(line) == len(table[0])), strict=True)
+    least = (26, 9, 19, 19, 19)
+    widths = [max(n, *(len(cell) + 2 for cell in c)) for n, c in zip(least, columns, strict=False)]
     head = f"{result['pairs']} pairs of {result['rows']} rows and {result['cols']} columns; "
     lines = ["".join(map(str.ljust, line, [*widths, 0])).rstrip() for line in table]
     return "\n".join([f"{head}95 % intervals", "", *lines, *notes])
 
 
-def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
-    """The splitter, by the similarities or fingerprints of the sides that are new."""
+def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
+    """The folds of a setting; with ``similarity`` by the tables of the sides that are new."""
+    if similarity is None or setting == "A":
+        return SettingKFold(setting, n_splits, n_repeats, random_state=seed)
     side = {"B": "rows", "C": "cols", "D": "both"}[setting]
     kernels: dict[str, Any] = {}
     for name, table in zip(("row", "col"), own.sides, strict=True):
@@ -165,19 +161,19 @@ def _by_similarity(own, threshold, setting, n_splits, n_repeats, seed):
                 "fingerprints, or leave out --similarity"
             )
         kernels[f"{name}_kernel"] = "precomputed" if table.similarity else "tanimoto"
-    return SimilarityKFold(threshold, side, n_splits, n_repeats, **kernels, random_state=seed)
+    return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
-def _scores(own, recipe, splits, seed, selects, progress):
-    """The entry of one setting."""
-    metrics = _AREA if own.two_classes else _NUMBERS
-    values, ratios, tested, failed = [], [], [], []
-    for train, test in splits:
-        if not _can_be_scored(own.y, train, test):
-            continue
+def _scores(own, recipe, splits, selects, progress):
+    metrics = {"C-index": concordance_index, "MSE": _mse}
+    if own.two_classes:
+        metrics = {"AUC": roc_auc}
+    values, failed = [], []
+    scored = [split for split in splits if _can_be_scored(own.y, *split)]
+    for train, test in scored:
         X, y, tried = own.data[train], own.y[train], recipe
         if selects:
-            tried = select(recipe, X, y, recipe.setting, seed, progress).recipe
+            tried = select(recipe, X, y, progress).recipe
         fitted = tried.fit(X, y)
         scores = fitted.scores(own.data[test])
         # What is worse on its own pairs is so on others; to look there costs a product.
@@ -185,23 +181,23 @@ def _scores(own, recipe, splits, seed, selects, progress):
             failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
         margins = margin_scores(X, y, own.data[test])
         progress(1)
-        of_model, of_margins = (
-            np.array([metric(own.y[test], found) for metric in metrics.values()])
-            for found in (scores, margins)
-        )
+        both = (scores, margins)
+        found = [[metric(own.y[test], each) for metric in metrics.values()] for each in both]
+        of_model, of_margins = np.array(found)
         values.append((of_model, of_margins, of_model - of_margins))
-        ratios.append(len(test) / len(train))
-        tested.append(len(test))
-    ratio, by_metric = float(np.mean(ratios)), np.transpose(values, (2, 1, 0))
+    ratio = float(np.mean([len(test) / len(train) for train, test in scored]))
+    entries: list[dict] = []
+    for name, parts in zip(metrics, np.transpose(values, (2, 1, 0)), strict=True):
+        entries.append({"metric": name})
+        for part, found in zip(_PARTS, parts, strict=True):
+            half = half_width(found, ratio)
+            known = half if np.isfinite(half) else None
+            entries[-1][part] = {"mean": float(found.mean()), "half_width": known}
     return {
-        "scores": [
-            {"metric": name}
-            | {part: _summary(found, ratio) for part, found in zip(_PARTS, parts, strict=True)}
-            for name, parts in zip(metrics, by_metric, strict=True)
-        ],
-        "test_sets": len(tested),
-        "test_pairs": float(np.mean(tested)),
-        "not_scored": len(splits) - len(tested),
+        "scores": entries,
+        "test_sets": len(scored),
+        "test_pairs": float(np.mean([len(test) for _, test in scored])),
+        "not_scored": len(splits) - len(scored),
         "failed": len(failed),
         "remedy": failed[0].remedy() if failed else None,
     }
@@ -209,17 +205,3 @@ def _scores(own, recipe, splits, seed, selects, progress):
 
 def _can_be_scored(y, train, test):
     return all(len(np.unique(y[part])) > 1 for part in (train, test))
-
-
-def _summary(values, ratio):
-    half = half_width(values, ratio)
-    return {"mean": float(values.mean()), "half_width": half if np.isfinite(half) else None}
-
-
-def _interval(score, part):
-    mean, half = score[part].values()
-    lowest, highest = 0.0, np.inf if score["metric"] == "MSE" else 1
-    sign = ""
-    if part == "difference":
-        lowest, highest, sign = lowest - highest, highest - lowest, "+"
-    return interval_text(mean, np.nan if half is None else half, lowest, highest, sign)

@@ -23,8 +23,7 @@ from kronbench.files import replacing
 from kronbench.io import check_readable
 from kronbench.linalg import LowRankFactor
 from kronbench.models import _vertex_features
-from kronbench.own_pairs.recipe import Fitted, Recipe
-from kronbench.own_pairs.requirements import available_memory
+from kronbench.own_pairs.recipe import Fitted, Recipe, available_memory
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import VertexTable
 
@@ -32,7 +31,7 @@ FORMAT = 2
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
 _TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
 _TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
-_KEPT = ("KronNewton", "KronRidge", "KronRidgeCV", "KronSVM", "PairSGD")
+KEPT = ("KronNewton", "KronRidge", "KronRidgeCV", "KronSVM", "PairSGD")
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,9 @@ class Model:
 _TRUSTED = [
     *(Model, Recipe, Fitted, PairData, VertexTable, SettingKFold),
     *(np.dtype, sparse.csr_array),
-    *(getattr(models, name) for name in (*_KEPT, "VertexScaler")),
+    *(getattr(models, name) for name in (*KEPT, "VertexScaler")),
     *(LowRankFactor, _vertex_features.VertexFeatures),
 ]
-
-
-def check_keeps(solver: str) -> None:
-    """InputError unless a fit of a solver, whose name is checked, can be kept in a file."""
-    if solver not in _KEPT:
-        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(_KEPT)}")
 
 
 def save(model: Model, path: str | Path) -> str:
@@ -91,7 +84,19 @@ def load(path: str | Path) -> Model:
             f"{path} is damaged, since its sha256 differs: copy it again, or fit again"
         )
     try:
-        _check_members(content)
+        # Refuse what unpacks to more than it says, and sparse matrices that are none.
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            entries = file.infolist()
+            if any(
+                entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size
+                for entry in entries
+            ):
+                raise ValueError("a member is compressed")
+            if sum(entry.file_size for entry in entries) > len(content):
+                raise ValueError("its members claim more bytes than it has")
+            for entry in entries:
+                if entry.filename.endswith(".npz"):
+                    _check_sparse(file.read(entry))
         model = skops_io.loads(content, trusted=_TRUSTED)
         _check_fit(model)
     except Exception as error:  # a file from anywhere may lead any step astray
@@ -99,24 +104,11 @@ def load(path: str | Path) -> Model:
     return model
 
 
-def _check_members(content):
-    """Refuse what unpacks to more than it says, and sparse matrices that are none."""
-    with zipfile.ZipFile(io.BytesIO(content)) as file:
-        entries = file.infolist()
-        if any(
-            entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size
-            for entry in entries
-        ):
-            raise ValueError("a member is compressed")
-        if sum(entry.file_size for entry in entries) > len(content):
-            raise ValueError("its members claim more bytes than it has")
-        for entry in entries:
-            if entry.filename.endswith(".npz"):
-                packed = io.BytesIO(file.read(entry))
-                with zipfile.ZipFile(packed) as parts:
-                    if sum(part.file_size for part in parts.infolist()) > available_memory():
-                        raise ValueError("a sparse matrix is larger than the memory")
-                sparse.load_npz(packed).check_format(full_check=True)
+def _check_sparse(packed):
+    with zipfile.ZipFile(io.BytesIO(packed)) as parts:
+        if sum(part.file_size for part in parts.infolist()) > available_memory():
+            raise ValueError("a sparse matrix is larger than the memory")
+    sparse.load_npz(io.BytesIO(packed)).check_format(full_check=True)
 
 
 def _check_fit(model):

@@ -1,23 +1,30 @@
-"""A solver with its parameters, and what is done to features and labels before it sees them."""
+"""A solver with its parameters, and what is done to features and labels before it sees them.
+
+What does not fit in memory is refused before it begins: only kernel matrices of Kronecker models
+are counted, which are the largest.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from sklearn.base import BaseEstimator, is_classifier
 
 from kronbench import models
+from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
 from kronbench.evaluation import SettingKFold
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
-from kronbench.own_pairs.tables import OwnPairs
 from kronbench.pairs import PairData
 from kronbench.runner.solvers import import_object
 from kronbench.yaml_files import number_or_text
@@ -60,10 +67,6 @@ class Recipe:
             return self.parameters[name]
         return self.estimator().get_params().get(name)
 
-    def with_parameters(self, parameters: Mapping[str, object]) -> Recipe:
-        """The same with other values of some parameters."""
-        return replace(self, parameters={**self.parameters, **parameters})
-
     def open_widths(self) -> tuple[str, ...]:
         """The widths of Gaussian kernels that are not given."""
         return tuple(
@@ -91,9 +94,9 @@ class Recipe:
         estimator = self.estimator()
         alone = is_classifier(estimator) or "fit_intercept" in estimator.get_params()
         offset = 0.0 if alone else float(np.mean(y))
+        more = {} if callback is None else {"callback": callback}
         try:
             before = self.before(X)
-            more = {} if callback is None else {"callback": callback}
             return Fitted(estimator.fit(before.transform(X), y - offset, **more), before, offset)
         except InputError:
             raise
@@ -126,14 +129,14 @@ class Recipe:
         kind = f"{low:g} or {high:g}" if own.two_classes else f"numbers from {low:g} to {high:g}"
         lines = [f"pairs: {len(own.data)}, label '{own.names[2]}': {kind}"]
         for side, table, scaled in zip(_SIDES, own.sides, self.scaled, strict=True):
-            what = f"similarities of {len(table.ids)} vertices"
-            if not table.similarity:
-                kind = "bits" if table.fingerprint else "features"
-                what = f"{len(table.ids)} vertices of {len(table.columns)} {kind}"
-            kernel = self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels")
-            what += f", kernel {kernel}" if kernel else ""
-            what += ", scaled" if scaled else ""
-            lines.append(f"{_SIDES[side]}s: {table.name}, {what}")
+            kind = "bits" if table.fingerprint else "features"
+            parts = [f"{len(table.ids)} vertices of {len(table.columns)} {kind}"]
+            if table.similarity:
+                parts = [f"similarities of {len(table.ids)} vertices"]
+            if kernel := self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels"):
+                parts.append(f"kernel {kernel}")
+            parts += ["scaled"] * scaled
+            lines.append(f"{_SIDES[side]}s: {table.name}, {', '.join(parts)}")
         return lines
 
     def __str__(self) -> str:
@@ -175,13 +178,14 @@ def make_recipe(
     A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
     ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open.
     """
-    known, given, scaled = _parameters(solver), dict(given), []
+    known, given, scaled = signature(find_solver(solver)).parameters, dict(given), []
     for side, table in zip(_SIDES, own.sides, strict=True):
         kernel = f"{side}_kernel" if f"{side}_kernel" in known else f"{side}_kernels"
         if kernel in known:
             of_features = "tanimoto" if table.fingerprint else "linear"
             given.setdefault(kernel, "precomputed" if table.similarity else of_features)
-            _check_kernel(given, kernel, table, scale, selects)
+            if wrong := _wrong_kernel(given, kernel, table, scale, selects):
+                raise InputError(wrong)
         scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
     recipe = Recipe(solver, given, (scaled[0], scaled[1]), seed)
     if hasattr(estimator := recipe.estimator(), "_check_parameters"):
@@ -196,17 +200,15 @@ def make_recipe(
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
     """Parameters of a solver from "name=value" strings; InputError where it has no such one."""
-    known = _parameters(solver)
+    known = list(signature(find_solver(solver)).parameters)
     given: dict[str, object] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if name not in known:
-            nearest = did_you_mean(name, known)
-            raise InputError(f"{solver} has no parameter '{name}'{nearest}")
+            raise InputError(f"{solver} has no parameter '{name}'{did_you_mean(name, known)}")
         if not equals:
             raise InputError(f"'{assignment}' has no value: give {name}=VALUE")
-        word = text.lower()
-        given[name] = _WORDS[word] if word in _WORDS else number_or_text(text)
+        given[name] = _WORDS.get(text.lower(), number_or_text(text))
     return given
 
 
@@ -236,30 +238,69 @@ def check_solver_name(name: str) -> None:
         raise InputError(f"'{name}' is not a solver of pairs: {known}")
 
 
-def _parameters(solver):
-    return list(inspect.signature(find_solver(solver)).parameters)
+def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
+    """InputError where kernel matrices need more memory than there is, to fit or to score pairs.
+
+    Linear kernels in the primal form need none, and of other solvers none is known.
+    """
+    known = recipe.estimator().get_params()
+    if known.get("row_kernel") is None or known.get("product") is None:
+        return
+    kernels, form = (known["row_kernel"], known["col_kernel"]), known.get("form")
+    counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
+    found = [
+        0.0 if form == "primal" and kernel == "linear" else 8.0 * scored * trained
+        for kernel, (scored, trained) in zip(kernels, counts, strict=True)
+    ]
+    if sum(found) > (available := available_memory()):
+        scores = f"{len(asked):,} pairs from " if asked is not None else ""
+        rows, cols = _counts(train)
+        larger, advice = int(found[1] > found[0]), "give fewer vertices"
+        if kernels[larger] in ("gaussian", "tanimoto") and form is not None:
+            side = ("row", "col")[larger]
+            advice += f", or approximate the {side} kernel by VertexNystroem in Python"
+        raise InputError(
+            f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
+            f"and {cols:,} columns need {mib(sum(found))}, and {mib(available)} are available: "
+            f"{advice}"
+        )
 
 
-def _check_kernel(given, name, table, scale, selects):
+def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
+    """Bytes that this process may still take, within the quota of its container."""
+    available = float(psutil.virtual_memory().available)
+    # cgroup v2; pages of files that could be given back count as free
+    with contextlib.suppress(OSError, ValueError, KeyError):  # no quota: "max" is no number
+        limit = int((cgroup / "memory.max").read_text())
+        stat = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
+        used = int((cgroup / "memory.current").read_text()) - int(stat["inactive_file"])
+        available = min(available, max(0.0, limit - used))
+    return available
+
+
+def _counts(data):
+    return [np.count_nonzero(np.bincount(index)) for index in (data.rows, data.cols)]
+
+
+def mib(n_bytes: float) -> str:
+    """A number of bytes, in MiB."""
+    return f"{n_bytes / (1 << 20):,.0f} MiB"
+
+
+def _wrong_kernel(given, name, table, scale, selects):
+    """What is wrong with the kernel of a side and its width, or nothing."""
     kernel, gamma = given[name], name.replace("_kernel", "_gamma")
+    width, columns = given.get(gamma), "columns named by its ids"
     if kernel == "precomputed" and not table.similarity:
-        raise InputError(
-            f"{table.name} has no similarities (columns named by its ids): {name} cannot be "
-            "'precomputed'"
-        )
+        return f"{table.name} has no similarities ({columns}): {name} cannot be 'precomputed'"
     if kernel == "tanimoto" and scale and not table.fingerprint:
-        raise InputError(
-            f"{name} is 'tanimoto', which needs unscaled fingerprints: leave out --scale"
-        )
-    if kernel == "gaussian" and given.get(gamma) is None and not selects:
-        raise InputError(
-            f"{name} is 'gaussian' but {gamma} is missing: set it, or choose it with --select"
-        )
-    if kernel != "gaussian" and given.get(gamma) is not None:
-        raise InputError(
-            f"{gamma}={given[gamma]}: the {kernel} kernel has no width; leave it out, or set "
-            f"{name}=gaussian"
-        )
+        return f"{name} is 'tanimoto', which needs unscaled fingerprints: leave out --scale"
+    if kernel == "gaussian" and width is None and not selects:
+        return f"{name} is 'gaussian' but {gamma} is missing: set it, or choose it with --select"
+    if kernel != "gaussian" and width is not None:
+        advice = f"leave it out, or set {name}=gaussian"
+        return f"{gamma}={width}: the {kernel} kernel has no width; {advice}"
+    return None
 
 
 def _shown(value):

@@ -1,8 +1,8 @@
-"""Anybody's predictions of a published test set: every score, beside the floor and our best."""
+"""Scores of predictions without a fit: anybody's of a published test set, and those of a run."""
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,20 +11,19 @@ import pandas as pd
 from kronbench import datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores
+from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores, mean_of_models
 from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
 from kronbench.resources import printed_path
 from kronbench.runner.field_best import best_of
 
+_OF_PAIRS = ("rows", "cols", "labels", "positive")  # of the kept predictions of a run
 _SHOWN = 5  # ids named in a message
 _SIDES = {"rows": "row_ids", "cols": "col_ids"}
 
 
-def score_file(
-    path: str | Path, data: str, fold: str, *, partial: bool = False, policy: str = "real"
-) -> dict:
+def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False) -> dict:
     """Scores of a table of predictions on the test set of a published fold, ready for JSON.
 
     The table has the id of the row, the id of the column, and one column of predictions or more,
@@ -33,8 +32,8 @@ def score_file(
     column effects, on the same pairs), and the ``best`` accepted one of ours, of the whole test
     set; ``printed`` is what articles print for this fold. What is not known is None.
     """
-    loaded = datasets.load(data, policy=policy)
-    split = datasets.folds(data, fold, policy=policy, data=loaded)
+    loaded = datasets.load(data, policy="real")
+    split = datasets.folds(data, fold, data=loaded)
     if "row_ids" not in loaded.arrays:
         raise InputError(
             f"{loaded.name} has no ids of its vertices: predictions cannot be matched"
@@ -66,6 +65,9 @@ def score_file(
                 "best": best["scores"].get(metric) if best else None,
             }
         )
+    articles = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str, keep_default_na=False)
+    folds = articles.pop("setting").str.replace("setting ", "deepdta-")
+    articles = articles[(articles.pop("dataset") == loaded.name) & (folds == fold)]
     return {
         "file": str(path),
         "data": loaded.name,
@@ -79,36 +81,60 @@ def score_file(
         **matched,
         "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
         "scores": entries,
-        "printed": printed(loaded.name, fold),
-        "warning": _other_unit(columns, y[split.train]),
+        "printed": articles.to_dict("records"),
+        "warning": next(_other_units(columns, y[split.train]), None),
     }
 
 
-def printed(data: str, fold: str) -> list[dict[str, str]]:
-    """Scores that articles print for a fold of DeepDTA: ``method``, ``ci``, ``mse`` ...
+def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.DataFrame:
+    """Scores of each method in a file of predictions: means over draws, a row for each setting.
 
-    Texts, "" where an article has none; ``selection`` is how the model was chosen, ``source`` the
-    citation.
+    The file is ``results/<scale>/rivals/tables/table-1/<data set>.npz``. Each of ``means`` names
+    methods, whose mean is scored as a further one: of scores with the mean 0 and the deviation 1,
+    or of the predictions as they are where labels are numbers.
     """
-    with printed_path("field", "deepdta.csv").open(encoding="utf-8") as file:
-        return [
-            line
-            for line in csv.DictReader(file)
-            if (line.pop("dataset"), line.pop("setting").replace("setting ", "deepdta-"))
-            == (data, fold)
-        ]
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not a file of predictions: {error}") from None
+    splits: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in arrays.items():
+        place, _, method = name.rpartition("/")
+        splits.setdefault(place, {})[method] = array
+    if any(not set(_OF_PAIRS) <= split.keys() for split in splits.values()):
+        raise InputError(f"{path} has no pairs: give a file of predictions from a run")
+    rows = []
+    for place, split in splits.items():
+        pairs = {name: split.pop(name) for name in _OF_PAIRS}
+        numbers = len(np.unique(pairs["labels"])) > 2
+        for parts in means:
+            if set(parts) <= set(split):
+                split[" and ".join(parts)] = mean_of_models(
+                    [split[part] for part in parts], standardized=not numbers
+                )
+        names = ["auc", "aupr", *["ci", "mse"] * numbers, "interaction"]
+        for method, scores in split.items():
+            of_pairs = pairs["labels"], scores, pairs["rows"], pairs["cols"]
+            found = affinity_scores(*of_pairs, names=names, positive=pairs["positive"])
+            rows.append({"setting": place.partition("/")[0], "method": method, **found})
+    table = pd.DataFrame(rows)
+    for parts in means:
+        if " and ".join(parts) not in set(table["method"]):
+            known = ", ".join(dict.fromkeys(table["method"]))
+            raise InputError(f"--mean {','.join(parts)}: {path} has {known}")
+    return table.groupby(["setting", "method"], sort=False).mean().reset_index()
 
 
-def _other_unit(columns, y):
-    """A sentence on the first column whose predictions lie beside all labels, or None."""
+def _other_units(columns, y):
+    """A sentence on each column whose predictions lie beside all labels."""
     low, high, apart = y.min(), y.max(), y.std()
     for name, values in columns.items():
         if not low - apart <= (middle := np.median(values)) <= high + apart:
-            return (
+            yield (
                 f"the median of the column '{name}' is {middle:.4g}, but the labels are from "
                 f"{low:.4g} to {high:.4g}: give predictions in the unit of the labels"
             )
-    return None
 
 
 def _match(path, data, fold, partial):
@@ -120,35 +146,41 @@ def _match(path, data, fold, partial):
     frame = read_table(path, ids=2)
     if frame.shape[1] < 3:
         raise InputError(f"{path} has only ids: give a column of predictions")
-    numbers = _numbers(path, frame)
-    aliases = datasets.aliases(data.name)
+    numbers = {}
+    for name in frame.columns[2:]:
+        numbers[str(name)] = values = real_numbers(frame[name])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            raise InputError(
+                f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
+                f"column '{name}' is not a finite number"
+            )
     # the places of the ids in the data set, by its own spelling or another
-    places, unknown, by_alias = [], {}, np.zeros(len(frame), bool)
+    places, unknown, by_alias, begins = [], {}, np.zeros(len(frame), bool), True
     for (side, key), column in zip(_SIDES.items(), frame.columns[:2], strict=True):
-        ids, own = frame[column].astype(str), pd.Index(data[key].astype(str))
-        at, other = own.get_indexer(ids), own.get_indexer(ids.map(aliases[side]))
-        by_alias |= (at < 0) & (other >= 0)
-        at = np.where(at < 0, other, at)
-        counts = ids[at < 0].value_counts()
-        unknown[side] = {str(name): int(count) for name, count in counts.items()}
-        places.append(at)
-    n_rows, n_cols = data["values"].shape
+        ids, own = frame[column].astype(str), data[key].astype(str).tolist()
+        known = datasets.aliases(data.name)[side] | {name: name for name in own}
+        spelled = ids.map(known)
+        begins = begins and str(column) in known
+        by_alias |= spelled.notna() & (spelled != ids)
+        unknown[side] = ids[spelled.isna()].value_counts().to_dict()
+        places.append(pd.Index(own).get_indexer(spelled))
+    n_cols = data["values"].shape[1]
     lines = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
-    cells = places[0][lines] * n_cols + places[1][lines]
-    if (twice := pd.Series(cells).duplicated()).any():
-        at = lines[twice.idxmax()]
+    cells = pd.Index(places[0][lines] * n_cols + places[1][lines])
+    if not cells.is_unique:
+        at = lines[cells.duplicated().argmax()]
         raise InputError(
             f"{path} has the pair '{frame.iloc[at, 0]}', '{frame.iloc[at, 1]}' twice: give each "
             "pair once, and repeated trainings as columns"
         )
-    line_of = np.full(n_rows * n_cols, -1)
-    line_of[cells] = lines
-    found = line_of[fold.rows[fold.test] * n_cols + fold.cols[fold.test]]
+    found = cells.get_indexer(fold.rows[fold.test] * n_cols + fold.cols[fold.test])
     positions = np.flatnonzero(found >= 0)
-    _check_complete(path, frame.columns[:2], data, fold, len(positions), unknown, partial)
-    chosen = found[positions]
+    columns = [str(name) for name in frame.columns[:2]]
+    _check_complete(path, columns, fold, len(positions), unknown, begins, partial)
+    chosen = lines[found[positions]]
     matched = {
-        "ids": [str(name) for name in frame.columns[:2]],
+        "ids": columns,
         "unknown": unknown,
         "by_alias": int(by_alias[chosen].sum()),
         "elsewhere": len(lines) - len(positions),
@@ -156,29 +188,23 @@ def _match(path, data, fold, partial):
     return positions, {name: column[chosen] for name, column in numbers.items()}, matched
 
 
-def _check_complete(path, columns, data, fold, n_found, unknown, partial):
+def _check_complete(path, columns, fold, n_found, unknown, begins_with_a_pair, partial):
     """InputError where test pairs are missing that should not, with what may be the reason."""
     n, strange = len(fold.test), "; ".join(["", *_strange(columns, unknown)])
+    wanted = f"the {n} test pairs of {fold.dataset}, {fold.name}{strange}"
     if not n_found:
         raise InputError(
-            f"{path} has none of the {n} test pairs of {data.name}, {fold.name}{strange}: its "
-            "first column is the id of the row, its second that of the column"
+            f"{path} has none of {wanted}: its first column is the id of the row, its second that "
+            "of the column"
         )
-    if n_found == n:
-        return
-    aliases = datasets.aliases(data.name)
-    if all(
-        str(name) in {*map(str, data[key]), *aliases[side]}
-        for name, (side, key) in zip(columns, _SIDES.items(), strict=True)
-    ):
+    if n_found < n and begins_with_a_pair:
         raise InputError(
             f"{path} begins with the pair '{columns[0]}', '{columns[1]}', but its first line "
             "must have the names of the columns: add it"
         )
-    if not partial:
+    if n_found < n and not partial:
         raise InputError(
-            f"{path} lacks {n - n_found} of the {n} test pairs of {data.name}, "
-            f"{fold.name}{strange}: give them, or --partial to score the others"
+            f"{path} lacks {n - n_found} of {wanted}: give them, or --partial to score the others"
         )
 
 
@@ -219,22 +245,7 @@ def as_text(result: dict) -> str:
     return "\n".join(lines)
 
 
-def _numbers(path, frame):
-    numbers = {}
-    for name in frame.columns[2:]:
-        values = real_numbers(frame[name])
-        bad = np.flatnonzero(~np.isfinite(values))
-        if bad.size:
-            raise InputError(
-                f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
-                f"column '{name}' is not a finite number"
-            )
-        numbers[str(name)] = values
-    return numbers
-
-
 def _strange(names, unknown):
-    """For each side the ids that are not known, named and counted."""
     parts = []
     for column, ids in zip(names, unknown.values(), strict=True):
         if ids:

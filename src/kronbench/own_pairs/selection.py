@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,17 +19,15 @@ from kronbench.pairs.data import used_vertices
 # Decades of reg, in units of the mean diagonal of the product kernel.
 _REGS = 10.0 ** np.arange(-5, 3)
 # Of 1 / the median squared distance; both sides move together.
-_WIDTHS = np.array([0.1, 0.3, 1.0, 3.0])
+_WIDTHS = (0.1, 0.3, 1.0, 3.0)
 _MOST_DISTANCES = 1000  # vertices of a side that the median looks at
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, ``chosen`` alone and in a recipe.
+    """What was chosen, ``chosen`` alone and in a recipe, with the mean score of the inner folds.
 
-    ``score`` is the area under the ROC curve, or minus the mean squared error: the mean over the
-    inner folds. ``on_edge`` has, of chosen values at an end of their grid, the next one beyond,
-    which may be better.
+    ``on_edge`` has, of chosen values at an end of their grid, the next one beyond.
     """
 
     recipe: Recipe
@@ -38,11 +36,11 @@ class Choice:
     on_edge: dict[str, float]
 
 
-def n_fits(recipe: Recipe, setting: str) -> int:
+def n_fits(recipe: Recipe) -> int:
     """How many fits a choice takes."""
     n_regs = 1 if "reg" in recipe.parameters else len(_REGS)
     n_widths = len(_WIDTHS) if recipe.open_widths() else 1
-    return n_regs * n_widths * SettingKFold(setting, INNER_FOLDS).get_n_splits()
+    return n_regs * n_widths * SettingKFold(recipe.setting, INNER_FOLDS).get_n_splits()
 
 
 def check_selects(recipe: Recipe) -> None:
@@ -60,77 +58,63 @@ def select(
     recipe: Recipe,
     X: PairData,
     y: np.ndarray,
-    setting: str,
-    seed: int,
     progress: Callable[[int], object] = lambda n: None,
 ) -> Choice:
-    """Choose ``reg``, and the widths of Gaussian kernels that are not set, in one setting.
+    """Choose ``reg``, and the widths of Gaussian kernels that are not set.
 
-    By inner folds of the setting. For KronRidge in the dual form a fold has all weights from one
-    Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone ends with.
+    By inner folds of the recipe's setting. For KronRidge in the dual form a fold has all weights
+    from one Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone
+    ends with.
     """
-    (reg_names, regs), (width_names, widths) = grids = _grids(recipe, X)
-    score = roc_auc if len(np.unique(y)) == 2 else _minus_mse
-    folds = list(SettingKFold(setting, INNER_FOLDS, random_state=seed).split(X, y))
-    from_path = reg_names and recipe.solver == "KronRidge"
-    by = _from_one_path if from_path and recipe.parameter("form") == "dual" else _fit_by_fit
-    columns = []
-    for width in widths:
-        trial = recipe.with_parameters(_named(width_names, width))
-        trials = [trial.with_parameters(_named(reg_names, reg)) for reg in regs]
-        columns.append(_over_folds(by, trials, X, y, folds, score, progress))
-    scores = np.transpose(columns)
-    if not np.isfinite(scores).any():
-        raise InputError(f"no inner fold of setting {setting} has both labels: give more pairs")
+    regs, widths = grids = _grids(recipe, X)
+    two_classes = len(np.unique(y)) == 2
+    splitter = SettingKFold(recipe.setting, INNER_FOLDS, random_state=recipe.seed)
+    folds = list(splitter.split(X, y))
+    scores = np.full((len(folds), len(regs), len(widths)), np.nan)
+    for j, width in enumerate(widths):
+        known = {**recipe.parameters, **width}
+        trials = [replace(recipe, parameters={**known, **reg}) for reg in regs]
+        for k, (train, test) in enumerate(folds):
+            if len(np.unique(y[train])) > 1:
+                for i, found in enumerate(_predicted(trials, X[train], y[train], X[test])):
+                    error = np.mean((found - y[test]) ** 2)
+                    scores[k, i, j] = roc_auc(y[test], found) if two_classes else -error
+            progress(len(trials))
+    scores[~np.isfinite(scores)] = np.nan
+    if np.isnan(scores).all():
+        raise InputError(
+            f"no inner fold of setting {recipe.setting} has both labels: give more pairs"
+        )
+    with warnings.catch_warnings(action="ignore"):  # of trials without any score
+        means = np.nanmean(scores, axis=0)
     # of equals the smallest weight, and then the smallest widths
-    best = np.unravel_index(np.nanargmax(scores), scores.shape)
+    best = np.unravel_index(np.nanargmax(means), means.shape)
     chosen: dict = {}
     edges: dict = {}
-    for (names, grid), position in zip(grids, map(int, best), strict=True):
-        chosen |= _named(names, grid[position])
+    for grid, position in zip(grids, map(int, best), strict=True):
+        chosen |= grid[position]
         inner = {0: 1, len(grid) - 1: -2}
-        if names and position in inner:  # one step beyond, as wide as the last one
-            edges |= _named(names, grid[position] ** 2 / grid[inner[position]])
-    return Choice(recipe.with_parameters(chosen), chosen, float(scores[best]), edges)
+        if position in inner:  # one step beyond, as wide as the last one
+            for name, value in grid[position].items():
+                edges[name] = value * value / grid[inner[position]][name]
+    recipe = replace(recipe, parameters={**recipe.parameters, **chosen})
+    return Choice(recipe, chosen, float(means[best]), edges)
 
 
-def _over_folds(by, trials, X, y, folds, score, progress):
-    """Mean score of each trial over the folds with both labels; NaN without any."""
-    found = np.full((len(folds), len(trials)), np.nan)
-    for k, (train, test) in enumerate(folds):
-        if len(np.unique(y[train])) > 1:
-            scores = by(trials, X[train], y[train], X[test])
-            found[k] = [score(y[test], values) for values in scores]
-        progress(len(trials))
-    finite = np.isfinite(found)
-    sums = np.where(finite, found, 0).sum(axis=0)
-    nothing = np.full(len(trials), np.nan)
-    return np.divide(sums, finite.sum(axis=0), out=nothing, where=finite.any(axis=0))
-
-
-def _fit_by_fit(trials, X, y, X_test):
+def _predicted(trials, X, y, X_test):
     """Scores of the test pairs by each of some trials that differ in reg alone."""
-    return [trial.fit(X, y).scores(X_test) for trial in trials]
-
-
-def _from_one_path(trials, X, y, X_test):
-    """The same from one Krylov solve."""
-    before, estimator = trials[0].before(X), trials[0].estimator()
+    first = trials[0]
+    from_path = first.solver == "KronRidge" and first.parameter("form") == "dual"
+    if not from_path or len(trials) == 1:
+        return [trial.fit(X, y).scores(X_test) for trial in trials]
+    before, estimator = first.before(X), first.estimator()
     regs = [trial.parameters["reg"] for trial in trials]
     path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
     return path.final_test_scores(estimator.tol)
 
 
-def _minus_mse(y, scores):
-    return -np.mean((scores - y) ** 2)
-
-
-def _named(names, values):
-    return dict(zip(names, map(float, values), strict=True))
-
-
 def _grids(recipe, X):
-    """Names and grids of reg (s, 1) and of the widths (l, p): without names a single point."""
+    """Grids of reg and of the widths, as parameters; what is set is a single empty point."""
     X = recipe.before(X).transform(X)
     level, sides = 1.0, {}
     for side, given, index in (("row", X.row_features, X.rows), ("col", X.col_features, X.cols)):
@@ -144,19 +128,18 @@ def _grids(recipe, X):
         elif kernel == "linear":
             level *= float(np.mean(np.sum(features**2, axis=1)))
         sides[f"{side}_gamma"] = features
-    regs: Any = ((), np.empty((1, 0)))
+    regs: list[dict[str, float]] = [{}]
     widths = regs
     if "reg" not in recipe.parameters:
-        regs = ("reg",), _REGS[:, None] * (level or 1.0)
+        regs = [{"reg": reg} for reg in (_REGS * (level or 1.0)).tolist()]
     if names := recipe.open_widths():
-        bases = [1 / _median_distance(sides[name]) for name in names]
-        widths = names, _WIDTHS[:, None] * np.array(bases)
+        bases = {name: 1 / _median_distance(sides[name]) for name in names}
+        widths = [{name: width * base for name, base in bases.items()} for width in _WIDTHS]
     return regs, widths
 
 
 def _median_distance(features):
-    step = -(-len(features) // _MOST_DISTANCES)
-    some = features[::step]
+    some = features[:: -(-len(features) // _MOST_DISTANCES)]
     distances = squared_distances(some)[np.triu_indices(len(some), 1)]
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0

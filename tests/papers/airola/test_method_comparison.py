@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.datasets.checkerboard import generate
 from kronbench.datasets.dataset import Dataset
+from kronbench.datasets.generators import registered_checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.models import PairKNN
 from kronbench.papers.airola.draw import baseline_parameters, method_auc, method_seconds
@@ -126,7 +126,7 @@ def test_the_baselines_are_tested_with_each_value(data):
 
 
 def test_a_checkerboard_is_drawn_anew_for_training_and_test():
-    arrays = generate(np.random.default_rng(0), m=40, fraction=0.25, flip=0.2)
+    arrays = registered_checkerboard(np.random.default_rng(0), m=40, fraction=0.25, flip=0.2)
     board = Dataset(name="Board", source="generated", kind="pairs", arrays=arrays)
     splits = list(method_comparison.splits(SPEC, board))
     assert [number for number, *_ in splits] == [0, 1]

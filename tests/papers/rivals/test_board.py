@@ -13,7 +13,7 @@ from kronbench.datasets import load
 from kronbench.errors import InputError
 from kronbench.evaluation import affinity_scores, margin_scores, mean_of_models
 from kronbench.own_pairs.contract import check_keeps_contract
-from kronbench.own_pairs.kept_predictions import score_kept
+from kronbench.own_pairs.score_predictions import score_kept
 from kronbench.pairs import PairData
 from kronbench.papers.rivals.draw import board as board_table, head_to_head, rank_groups
 from kronbench.papers.rivals.draw.comparisons import level_with_best, ranks

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.datasets.checkerboard import checkerboard
+from kronbench.datasets.generators import checkerboard
 from kronbench.evaluation import VertexDisjointKFold, roc_auc
 from kronbench.papers.airola.measure.zero_shot import drawn_pairs, zero_shot_splits
 from kronbench.runner.clock import Stopwatch

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import threadpoolctl
 
-from kronbench.datasets.checkerboard import checkerboard
+from kronbench.datasets.generators import checkerboard
 from kronbench.errors import InputError
 from kronbench.evaluation import roc_auc
 from kronbench.papers.airola.measure.zero_shot import Folds

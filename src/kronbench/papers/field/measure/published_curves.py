@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.sparse.linalg import LinearOperator
 from tqdm import tqdm
 
-from kronbench.datasets.printed_results import DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS
+from kronbench.datasets.drug_target import DOMAIN_KERNELS, PAIRWISE_KERNELS, SETTINGS
 from kronbench.evaluation import roc_auc, shuffle_split
 from kronbench.linalg import gram, multishift_minres
 from kronbench.pairs import PairData, PairwiseOperator

@@ -9,8 +9,7 @@ import psutil
 from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 
-from kronbench.datasets.checkerboard import checkerboard
-from kronbench.datasets.fingerprints import FingerprintRecipe
+from kronbench.datasets.generators import FingerprintRecipe, checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.models import KronRidge, VertexNystroem
