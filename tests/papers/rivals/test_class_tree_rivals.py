@@ -78,7 +78,8 @@ def test_local_classifiers_predict_leaves():
     hiclass = pytest.importorskip("hiclass")
     data = documents()
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
-    local = OnPaths(hiclass.LocalClassifierPerParentNode(LogisticRegression()), tree)
+    per_parent = hiclass.LocalClassifierPerParentNode
+    local = OnPaths(per_parent, lambda C: LogisticRegression(), tree, 1)
     # by hand: a regression at each parent, greedily from the root down
     reached, here = np.zeros((2, len(y)), int)
     for below in tree.paths[y].T:

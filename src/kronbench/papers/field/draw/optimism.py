@@ -2,12 +2,6 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("pairwise", "setting"),
-)
-
 
 def tabulate(frame, item, printed):
     """One row for each pairwise kernel with inner folds and each setting.

@@ -3,12 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("predictions", "score"),
-)
-
 
 def tabulate(frame, item, printed):
     """The means over models, and how far a definition is ``apart`` from its family's first."""

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.comparisons import RATIOS, by_method, level_with_best, parts
+from kronbench.papers.rivals.draw.comparisons import RATIOS, by_method, level_with_best
 from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
@@ -16,14 +16,9 @@ _MEASURES |= {"interaction": "interaction"}
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, setting, method and measure.
-
-    ``mean`` ± is over draws, ``best`` is 1 where the paired differences cannot tell the method
-    from the best, ``chosen`` are the parameters that most draws choose, and ``seconds`` what a
-    choice and a fit take of a processor.
-    """
+    """One row for each data set, setting, method and measure; means are over draws."""
     rows = []
-    for dataset, setting, part in parts(frame):
+    for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         cost = part.assign(cpu=part["choosing_cpu"] + part["fitting_cpu"]).groupby("method")["cpu"]
         edges, chosen = part.groupby("method")["grid_edges"], part.groupby("method")["chosen"]
         for measure, column in _MEASURES.items():

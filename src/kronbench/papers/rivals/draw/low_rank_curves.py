@@ -20,7 +20,14 @@ def draw(frame, item):
     shown = [name for name in item.drawing_options["shown"] if name in set(frame["dataset"])]
     figure, axes = new_figure(1 + len(shown), 2, height=1.6)
     for panels, column in zip(axes.T, _NAMES, strict=True):
-        _mean_of_all(panels[0], frame, column)
+        # means over data sets, each of which counts once
+        full = frame[frame["pivots"] == "full kernel"].groupby("dataset")["error"].mean()
+        for pivots, look in _LOOKS.items():
+            rows = frame[frame["pivots"] == pivots]
+            errors = rows.groupby([column, "dataset"])["error"].mean().unstack("dataset")
+            curve = (errors - full).mean(axis=1)
+            panels[0].plot(curve.index, curve, label=pivots, ms=3, **look)
+        panels[0].axhline(0, color="0.5", lw=0.8, label="full kernel")
         panels[0].set_title(f"Mean (data sets: {frame['dataset'].nunique()})")
         for panel, dataset in zip(panels[1:], shown, strict=True):
             _of_dataset(panel, frame[frame["dataset"] == dataset], column)
@@ -34,17 +41,6 @@ def draw(frame, item):
         panel.set_ylabel("test error")
     shared_legend(figure, axes, loc="outside lower center", ncols=5)
     return figure
-
-
-def _mean_of_all(panel, frame, column):
-    """Means over data sets, each of which counts once."""
-    full = frame[frame["pivots"] == "full kernel"].groupby("dataset")["error"].mean()
-    for pivots, look in _LOOKS.items():
-        rows = frame[frame["pivots"] == pivots]
-        errors = rows.groupby([column, "dataset"])["error"].mean().unstack("dataset")
-        curve = (errors - full).mean(axis=1)
-        panel.plot(curve.index, curve, label=pivots, ms=3, **look)
-    panel.axhline(0, color="0.5", lw=0.8, label="full kernel")
 
 
 def _of_dataset(panel, frame, column):

@@ -33,13 +33,9 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each split and method; methods that are not installed are skipped.
 
-    ``acc`` and ``pacc`` are shares of right leaves and of right parents of leaves, ``taxo`` is
-    half the edges between predicted and right leaf. ``weight``, C or the variance, is the one of
-    ``spec["weights"]`` with the most right leaves in a third of the training part; ``on_edge``
-    says that it lies at an end. "Newton, tree, learned" has as many evaluations of the likelihood
-    of three folds. Seconds are the processor's. A collection of more than ``most_documents`` is
-    cut down to whole subclasses. Rows have unit length; words become ``components`` where a data
-    set is given some.
+    ``weight`` is C or the variance; ``on_edge`` says that it lies at an end of the grid. "Newton,
+    tree, learned" has as many evaluations of the likelihood of three folds. Words become
+    ``components`` where a data set is given some.
     """
     drawn = generator(0, "subclasses", data.name)  # the same ones each time
     most = spec["most_documents"].get(data.name, spec["most_documents"]["others"])
@@ -85,7 +81,7 @@ def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable]
     skipped = []
     for method, (path, local_of) in _HICLASS.items():
         try:
-            methods[method] = partial(_on_paths, import_solver(path), local_of, tree)
+            methods[method] = partial(OnPaths, import_solver(path), local_of, tree)
         except SolverMissing as reason:
             skipped.append(f'{reason} (pip install "kronbench[rivals]")')
     methods |= {"Newton, flat": newton, "Newton, tree": partial(newton, of=parents)}
@@ -109,15 +105,11 @@ _HICLASS = {
 }
 
 
-def _on_paths(hierarchical, local_of, tree, C):
-    return OnPaths(hierarchical(local_of(C)), tree)
-
-
 class OnPaths:
-    """A classifier of whole paths, one column a level, for leaves."""
+    """A classifier of whole paths, one column a level, of local ones of weight C, for leaves."""
 
-    def __init__(self, model, tree):
-        self.model, self.paths = model, tree.paths
+    def __init__(self, hierarchical, local_of, tree, C):
+        self.model, self.paths = hierarchical(local_of(C)), tree.paths
         self.leaf_class = {str(node): number for number, node in enumerate(tree.leaves)}
 
     def fit(self, X: np.ndarray | sparse.csr_array, y: np.ndarray) -> "OnPaths":

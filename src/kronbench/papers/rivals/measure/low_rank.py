@@ -32,13 +32,10 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each split, way to choose pivots, draw of these, and rank.
 
-    ``error`` is that of an LS-SVM on the factor, a share of wrong classes, or a squared error over
-    the variance of the responses. ``columns`` of the kernel matrix were read until then, of at
-    most ``budget``: CSI has read its look-ahead, too. ``trace_left`` is the part of the trace that
-    the factor leaves, ``cpu_seconds`` are of the decomposition with its kernel columns. A factor
-    that ends earlier stays. Rows of the "full kernel" have all points for their rank. Width and
-    regularization have the least leave-one-out error of the full kernel matrix of
-    ``selection_points`` training points; ``on_edge`` says that they lie at an end of the grid.
+    ``columns`` of the kernel matrix were read until then, of at most ``budget``: CSI has read its
+    look-ahead, too. ``trace_left`` is the part of the trace that the factor leaves. A factor that
+    ends earlier stays. Rows of the "full kernel" have all points for their rank. ``on_edge`` says
+    that width or regularization lie at an end of their grid.
     """
     X, y = data["X"], data["y"]
     n_train = min(spec["points"], 3 * len(X) // 4)
@@ -79,7 +76,14 @@ class _Problem:
         """Rows of the full kernel and of each way to choose pivots."""
         chosen = {"gamma p": self.gamma * self.X.shape[1], "reg": self.reg}
         chosen["on_edge"] = self.on_edge
-        yield {"pivots": "full kernel", "draw": 0, **self._full(), **chosen}
+        kernel = partial(gram, kernel="gaussian", gamma=self.gamma)
+        began = process_time()
+        coef, intercept = solve_full(kernel(self.X), self.targets, self.reg)
+        full = {"cpu_seconds": process_time() - began, "trace_left": 0.0}
+        full |= dict.fromkeys(("rank", "budget", "columns"), len(self.X))
+        responses = kernel(self.X_test, self.X) @ coef + intercept
+        full["error"] = error_of(self.y_test, self.decide(responses))
+        yield {"pivots": "full kernel", "draw": 0, **full, **chosen}
         for pivots in PIVOTS:
             for draw in range(self.spec["draws"] if pivots in _DRAWN else 1):
                 drawn = np.random.RandomState(int(rng.integers(2**31)))
@@ -111,15 +115,6 @@ class _Problem:
                 "cpu_seconds": kernel.clock[columns] - kernel.clock[0],
             }
 
-    def _full(self):
-        kernel = partial(gram, kernel="gaussian", gamma=self.gamma)
-        began = process_time()
-        coef, intercept = solve_full(kernel(self.X), self.targets, self.reg)
-        found = {"cpu_seconds": process_time() - began, "trace_left": 0.0}
-        found |= dict.fromkeys(("rank", "budget", "columns"), len(self.X))
-        responses = kernel(self.X_test, self.X) @ coef + intercept
-        return found | {"error": error_of(self.y_test, self.decide(responses))}
-
 
 class ClockedColumns(KernelColumns):
     """Kernel columns with the processor seconds at which each of them was asked for."""
@@ -134,24 +129,13 @@ class ClockedColumns(KernelColumns):
         return super().column(i)
 
 
-def decompose(
-    pivots: str,
-    kernel: KernelColumns,
-    targets: np.ndarray,
-    rank: int,
-    lookahead: int,
-    rng: np.random.RandomState,
-) -> LowRankFactor:
-    """The factor of a rank by pivots of "CSI", "RPCholesky", "greedy" or "uniform"."""
+def decompose(pivots, kernel, targets, rank, lookahead, rng) -> LowRankFactor:
+    """The factor of a rank by pivots of one of the ``PIVOTS``."""
     if pivots == "CSI":
         return csi(kernel, targets, rank, lookahead=lookahead, tol=0.0)
-    if pivots == "uniform":
-        return _uniform(kernel, rank, rng)
-    return incomplete_cholesky(kernel, rank, _SPANNED, rng if pivots == "RPCholesky" else None)
-
-
-def _uniform(kernel, rank, rng):
-    """Points in a random order, without those that the ones before span."""
+    if pivots != "uniform":
+        return incomplete_cholesky(kernel, rank, _SPANNED, rng if pivots == "RPCholesky" else None)
+    # points in a random order, without those that the ones before span
     diagonal = kernel.diagonal()
     with factor_threads(len(diagonal)):
         steps = CholeskySteps(kernel, diagonal, rank)

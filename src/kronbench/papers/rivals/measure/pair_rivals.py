@@ -24,23 +24,16 @@ class Margins(BaseEstimator):
         return margin_scores(self.X_, self.y_, X)
 
 
-class PairExtraTrees(BaseEstimator):
+class PairExtraTrees(ExtraTreesRegressor):
     """scikit-learn's extremely randomized trees on the features [d, t]; labels are numbers."""
-
-    def __init__(self, n_estimators=100, max_features=1.0, min_samples_leaf=1, random_state=None):
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
 
     def fit(self, X: PairData, y: np.ndarray) -> PairExtraTrees:
         """Grow the trees on n pairs with labels y (n,)."""
-        self.trees_ = ExtraTreesRegressor(**self.get_params()).fit(features(X), y)
-        return self
+        return super().fit(features(X), y)
 
     def predict(self, X: PairData) -> np.ndarray:
         """Scores (t,): the mean of the trees."""
-        return self.trees_.predict(features(X))
+        return super().predict(features(X))
 
 
 class PairFactors(BaseEstimator):
@@ -66,22 +59,18 @@ class PairFactors(BaseEstimator):
         sides = (X.rows, X.n_rows), (X.cols, X.n_cols)
         factors = [rng.normal(0, 0.1, (size, self.rank)) for _, size in sides]
         for step in range(2 * self.sweeps):
+            # a ridge regression for each vertex of one side
             (index, size), (other, _) = sides[step % 2], sides[1 - step % 2]
-            factors[step % 2] = self._solved(index, size, factors[1 - step % 2][other], rest)
+            order = np.argsort(index, kind="stable")
+            occurring, starts = np.unique(index[order], return_index=True)
+            A = factors[1 - step % 2][other][order]
+            squares = np.add.reduceat(A[:, :, None] * A[:, None, :], starts)
+            moments = np.add.reduceat(A * rest[order, None], starts)
+            ridge = squares + self.reg * np.eye(self.rank)
+            factors[step % 2] = np.zeros((size, self.rank))
+            factors[step % 2][occurring] = np.linalg.solve(ridge, moments[:, :, None])[:, :, 0]
         self.row_factors_, self.col_factors_ = factors
         return self
-
-    def _solved(self, index, size, design, rest):
-        """The factors of one side (size, rank), a ridge regression for each of its vertices."""
-        order = np.argsort(index, kind="stable")
-        occurring, starts = np.unique(index[order], return_index=True)
-        A = design[order]
-        squares = np.add.reduceat(A[:, :, None] * A[:, None, :], starts)
-        moments = np.add.reduceat(A * rest[order, None], starts)
-        factors = np.zeros((size, self.rank))
-        ridge = squares + self.reg * np.eye(self.rank)
-        factors[occurring] = np.linalg.solve(ridge, moments[:, :, None])[:, :, 0]
-        return factors
 
     def predict(self, X: PairData) -> np.ndarray:
         """Scores (t,) of pairs of the same vertices."""
