@@ -176,7 +176,8 @@ def test_boosted_trees_along_their_number_are_those_of_each_number():
     rng = np.random.default_rng(3)
     X = PairData.complete(rng.standard_normal((20, 2)), rng.standard_normal((15, 3)))
     y = np.sign(X.row_features[X.rows, 0] * X.col_features[X.cols, 1])
-    path = PairLightGBM(random_state=0).path(X[:200], y[:200], [5, 20], X[200:])
+    longest = PairLightGBM(20, random_state=0).fit(X[:200], y[:200])
+    path = longest.decision_path(X[200:], [5, 20]).T
     for scores, number in zip(path, (5, 20), strict=True):
         model = PairLightGBM(number, random_state=0).fit(X[:200], y[:200])
         np.testing.assert_array_equal(scores, model.predict(X[200:]))

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from kronbench.class_tree import Tree
 from kronbench.papers.rivals.draw import class_tree_scores
 from kronbench.papers.rivals.measure import class_tree_rivals
-from kronbench.papers.rivals.measure.class_tree_rivals import OnPaths, tree_scores
+from kronbench.papers.rivals.measure.class_tree_rivals import _OnPaths, tree_scores
 from kronbench.runner.items import load_scales
 from kronbench.runner.job import run_experiment
 from tests.small_classes import PARENTS, documents
@@ -79,7 +79,7 @@ def test_local_classifiers_predict_leaves():
     data = documents()
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     per_parent = hiclass.LocalClassifierPerParentNode
-    local = OnPaths(per_parent, lambda C: LogisticRegression(), tree, 1)
+    local = _OnPaths(per_parent, lambda C: LogisticRegression(), tree, 1)
     # by hand: a regression at each parent, greedily from the root down
     reached, here = np.zeros((2, len(y)), int)
     for below in tree.paths[y].T:

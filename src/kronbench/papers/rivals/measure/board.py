@@ -1,9 +1,6 @@
 """Methods for pairs on the same random splits, each with its parameters chosen inside."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -79,7 +76,7 @@ def run(spec, data, rng):
     return frame
 
 
-def with_solver(spec: Mapping, name: str, solver: str, given: Mapping) -> dict:
+def with_solver(spec, name, solver, given):
     """The parameters that change where a solver from outside is one more method."""
     entry = {"solver": solver, "parameters": dict(given)}
     return {"methods": {**spec["methods"], name: entry}}
@@ -91,9 +88,8 @@ def _added(spec, dataset, rows):
     for path in spec["added"]:
         frame = pd.read_csv(path)
         frame = frame[frame["dataset"].str.lower() == dataset.lower()]
-        there = set(
-            frame[["setting", "draw", "n_train", "n_test"]].itertuples(index=False, name=None)
-        )
+        splits = frame[["setting", "draw", "n_train", "n_test"]]
+        there = set(splits.itertuples(index=False, name=None))
         if there != here or set(frame["seed"]) != {spec["seed"]}:
             raise InputError(
                 f"{path} has not the splits of {dataset} in this run: give a file of the same "
@@ -176,10 +172,7 @@ def _some(positions, most, rng):
 
 
 def principal_components(K: np.ndarray, most: int) -> np.ndarray:
-    """Coordinates (m, p) of the vertices of a kernel (m, m) on its first principal components.
-
-    Their signs are such that the largest coordinate of each is positive.
-    """
+    """Coordinates (m, p) of a kernel (m, m); the largest of each component is positive."""
     centred = K - K.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(centred)
@@ -231,18 +224,14 @@ def _worth(entry, candidates, X, y, train, test, seed):
     two = len(np.unique(y)) == 2
     if two and len(np.unique(y[train])) < 2:
         return np.full(len(candidates), np.nan)
-    along = entry.get("path")  # the last name of the grid, whose values come out of one fit
+    along = entry.get("path")  # the last name of the grid: a fit to the last of its values has all
     path, found = entry["grid"].get(along, [None]), []
-    for candidate in candidates[:: len(path)]:
-        fixed = {name: value for name, value in candidate.items() if name != along}
-        model = _made(entry, fixed, seed)
+    for candidate in candidates[len(path) - 1 :: len(path)]:
+        model = _made(entry, candidate, seed)
         if along and hasattr(model, "decision_path"):
             found += list(model.fit(X[train], y[train]).decision_path(X[test], path).T)
         elif along:
-            of_path = model.path(X[train], y[train], path, X[test])
-            found += list(
-                of_path if isinstance(of_path, np.ndarray) else of_path.final_test_scores(0.0)
-            )
+            found += list(model.path(X[train], y[train], path, X[test]).final_test_scores(0.0))
         else:
             found.append(scores_of(model.fit(X[train], y[train]), X[test]))
     if two:

@@ -1,11 +1,9 @@
 """Classifiers with a class tree or without one, of this package and of others."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
@@ -62,7 +60,7 @@ def run(spec, data, rng):
     return frame
 
 
-def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable], list[str]]:
+def installed_methods(tree, evaluations):
     """By method the function from a weight to its model, and sentences on what is missing."""
     parents, classes = tree.parents, np.arange(tree.n_classes)
 
@@ -81,7 +79,7 @@ def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable]
     skipped = []
     for method, (path, local_of) in _HICLASS.items():
         try:
-            methods[method] = partial(OnPaths, import_solver(path), local_of, tree)
+            methods[method] = partial(_OnPaths, import_solver(path), local_of, tree)
         except SolverMissing as reason:
             skipped.append(f'{reason} (pip install "kronbench[rivals]")')
     methods |= {"Newton, flat": newton, "Newton, tree": partial(newton, of=parents)}
@@ -105,21 +103,19 @@ _HICLASS = {
 }
 
 
-class OnPaths:
+class _OnPaths:
     """A classifier of whole paths, one column a level, of local ones of weight C, for leaves."""
 
     def __init__(self, hierarchical, local_of, tree, C):
         self.model, self.paths = hierarchical(local_of(C)), tree.paths
         self.leaf_class = {str(node): number for number, node in enumerate(tree.leaves)}
 
-    def fit(self, X: np.ndarray | sparse.csr_array, y: np.ndarray) -> "OnPaths":
-        """Fit to X (n, d) and classes y (n,)."""
+    def fit(self, X, y):
         paths = self.paths[y]
         self.model.fit(X, np.where(paths >= 0, paths.astype(str), ""))
         return self
 
-    def predict(self, X: np.ndarray | sparse.csr_array) -> list[int]:
-        """The classes (n,) at the ends of the predicted paths."""
+    def predict(self, X):
         paths = self.model.predict(X)
         return [self.leaf_class[[node for node in path if node][-1]] for path in paths]
 
@@ -143,11 +139,10 @@ def _chosen(model_of, weights, X, y, inner):
     }
 
 
-def tree_scores(y: np.ndarray, predicted: np.ndarray, tree: Tree) -> dict[str, float]:
-    """Accuracies at leaves and parents, taxonomy loss, and hierarchical F.
+def tree_scores(y, predicted, tree):
+    """Accuracies at leaves and parents, taxonomy loss, hierarchical F (Kiritchenko et al. 2005).
 
-    Hierarchical F (Kiritchenko et al. 2005) is 2 |both| / (|right| + |predicted|), summed over
-    documents, of the nodes on the paths to the right leaf and the predicted one.
+    The last is 2 |both| / (|right| + |predicted|), of the nodes on the paths to both leaves.
     """
     true, found = tree.paths[y], tree.paths[predicted]
     both = ((true == found) & (true >= 0)).sum()

@@ -1,6 +1,5 @@
 """Test errors of low-rank factors by the way their pivots are chosen."""
 
-from collections.abc import Callable
 from functools import partial
 from time import process_time
 
@@ -146,11 +145,8 @@ def decompose(pivots, kernel, targets, rank, lookahead, rng) -> LowRankFactor:
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots), np.array(steps.squares))
 
 
-def coded_targets(y: np.ndarray) -> tuple[np.ndarray, Callable]:
-    """Targets (n, d) of a machine, and the function from its responses to decisions.
-
-    Integers are classes: signs of two, an indicator vector for each of more.
-    """
+def coded_targets(y):
+    """Targets (n, d) of a machine, and the function from its responses to decisions."""
     if y.dtype.kind in "iu":
         coder = LabelBinarizer(neg_label=-1).fit(y)
         return coder.transform(y).astype(float), lambda R: coder.inverse_transform(R, threshold=0)
@@ -158,7 +154,7 @@ def coded_targets(y: np.ndarray) -> tuple[np.ndarray, Callable]:
     return scaler.transform(y[:, None]), lambda R: scaler.inverse_transform(R)[:, 0]
 
 
-def error_of(y: np.ndarray, decisions: np.ndarray) -> float:
+def error_of(y, decisions):
     """The share of wrong classes, or the squared error over the variance of y."""
     if y.dtype.kind in "iu":
         return float(np.mean(decisions != y))

@@ -35,33 +35,29 @@ def run(spec, data, rng):
     blocks = {
         C: rng.standard_normal((len(part), C)).astype(kernels.dtype) for C in spec["classes"]
     }
-    ways = {C: partial(kernels.product, block) for C, block in blocks.items()}
-    rows = [*_rows("classes", ways)]
     distances = squared_distances(part)
     K = np.exp(-spec["gamma"] * distances)
-    rows += _rows("folds", _folds(K, rng), classes=1)
+    comparisons = {
+        "classes": {C: partial(kernels.product, block) for C, block in blocks.items()},
+        "folds": _folds(K, rng),
+    }
     block = rng.standard_normal((len(K), 8))
-    ways = {
+    comparisons["stored"] = {
         "stored": lambda: K @ block,
         "from distances": lambda: np.exp(-spec["gamma"] * distances) @ block,
     }
-    rows += _rows("stored", ways, classes=8)
+    rows = []
+    for comparison, ways in comparisons.items():
+        products = [function() for function in ways.values()]  # compiles
+        if comparison != "classes":  # several ways to one product
+            for way, product in zip(ways, products, strict=True):
+                np.testing.assert_allclose(product, products[0], 1e-8, 1e-10, err_msg=way)
+        # in turn
+        for way, (_, timing) in time_interleaved(ways, max_repeats=_MOST_REPEATS).items():
+            classes = {"folds": 1, "stored": 8}.get(comparison, way)
+            row = {"comparison": comparison, "way": str(way), "classes": classes}
+            rows.append(row | timing.columns())
     return pd.DataFrame(rows)
-
-
-def _rows(comparison, ways, classes=None):
-    """Timed in turn; with None the name of each way is its number of classes."""
-    products = [function() for function in ways.values()]  # compiles
-    if comparison in ("folds", "stored"):  # several ways to one product
-        for way, product in zip(ways, products, strict=True):
-            np.testing.assert_allclose(product, products[0], 1e-8, 1e-10, err_msg=way)
-    for way, (_, timing) in time_interleaved(ways, max_repeats=_MOST_REPEATS).items():
-        yield {
-            "comparison": comparison,
-            "way": str(way),
-            "classes": classes or way,
-            **timing.columns(),
-        }
 
 
 def _folds(K, rng):
