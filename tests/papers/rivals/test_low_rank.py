@@ -97,18 +97,6 @@ def test_the_machine_of_a_rank_is_the_estimator_of_that_rank():
         assert rows[rank]["columns"] == rows[rank]["budget"] == rank + 10
 
 
-def test_columns_ranks_and_draws(frame):
-    own = frame[frame["pivots"] != "full kernel"]
-    ahead = np.where(own["pivots"] == "CSI", 10, 0)
-    assert (own["budget"] == own["rank"] + ahead).all()
-    assert (own["columns"] <= own["budget"]).all()
-    assert own.groupby("pivots")["draw"].nunique().to_dict() == {
-        "CSI": 1, "RPCholesky": 2, "greedy": 1, "uniform": 2,
-    }  # fmt: skip
-    left = own.sort_values("rank").groupby(["pivots", "split", "draw"])["trace_left"]
-    assert (left.diff().dropna() <= 1e-12).all()
-
-
 def test_responses_are_decoded_as_they_were_coded():
     for y in (np.array([3, 5, 5]), np.array([7, 2, 4]), np.array([0.5, 2.0, -1.0])):
         targets, decide = low_rank.coded_targets(y)

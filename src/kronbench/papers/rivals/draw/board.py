@@ -19,15 +19,13 @@ def tabulate(frame, item, printed):
     """One row for each data set, setting, method and measure; means are over draws."""
     rows = []
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
-        cost = part.assign(cpu=part["choosing_cpu"] + part["fitting_cpu"]).groupby("method")["cpu"]
-        edges, chosen = part.groupby("method")["grid_edges"], part.groupby("method")["chosen"]
         for measure, column in _MEASURES.items():
             draws = by_method(part, column)
             if draws.empty:
                 continue
             best = level_with_best(draws, RATIOS[setting], measure != "MSE")
             for method in draws:
-                values = draws[method].dropna()
+                own, values = part[part["method"] == method], draws[method].dropna()
                 rows.append(
                     {
                         "dataset": dataset,
@@ -40,9 +38,9 @@ def tabulate(frame, item, printed):
                         "draws": len(values),
                         "n_train": int(part["n_train"].iloc[0]),
                         "n_test": int(part["n_test"].iloc[0]),
-                        "chosen": next(iter(chosen.get_group(method).mode()), ""),
-                        "grid edges": edges.get_group(method).mean(),
-                        "seconds": cost.get_group(method).median(),
+                        "chosen": next(iter(own["chosen"].mode()), ""),
+                        "grid edges": own["grid_edges"].mean(),
+                        "seconds": (own["choosing_cpu"] + own["fitting_cpu"]).median(),
                         "source": part["source"].iloc[0],
                     }
                 )

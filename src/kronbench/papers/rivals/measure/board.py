@@ -1,7 +1,7 @@
 """Methods for pairs on the same random splits, each with its parameters chosen inside."""
 
 import itertools
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -98,14 +98,6 @@ def _added(spec, dataset, rows):
         yield frame.drop(columns=["dataset", "source", "seed", "peak_mib"])
 
 
-class _Split(NamedTuple):
-    train: np.ndarray
-    test: np.ndarray
-    inner: list[tuple[np.ndarray, np.ndarray]]  # positions among all pairs, as the others
-    seed: int
-    complete: bool  # whether all pairs of the training vertices are among the training pairs
-
-
 class _Problem:
     """The known pairs of a data set, their labels, and what methods may read of the vertices."""
 
@@ -146,7 +138,8 @@ class _Problem:
             tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
             for k in range(self._own(spec["inner"]))
         ]
-        return _Split(train, test, inner, seed, whole)
+        # positions among all pairs; of a complete split all pairs of the training vertices train
+        return SimpleNamespace(train=train, test=test, inner=inner, seed=seed, complete=whole)
 
     def _own(self, numbers):
         """The number of this data set."""

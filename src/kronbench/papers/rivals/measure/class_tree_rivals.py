@@ -75,9 +75,10 @@ def installed_methods(tree, evaluations):
             model, sharing="level", cv=3, max_iter=evaluations, random_state=0
         )
 
-    methods = {"logistic regression, flat": _logistic, "LinearSVC, flat": _svm}
-    skipped = []
-    for method, (path, local_of) in _HICLASS.items():
+    flat, skipped = _FLAT, []
+    methods = {"logistic regression, flat": flat["logistic"], "LinearSVC, flat": flat["LinearSVC"]}
+    for method, path in _HICLASS.items():
+        local_of = flat[method.partition(", ")[2]]
         try:
             methods[method] = partial(_OnPaths, import_solver(path), local_of, tree)
         except SolverMissing as reason:
@@ -86,20 +87,16 @@ def installed_methods(tree, evaluations):
     return methods | {_LEARNED: learned}, skipped
 
 
-def _logistic(C):
-    return LogisticRegression(C=C, max_iter=_MANY_STEPS)
-
-
-def _svm(C):
-    return LinearSVC(C=C, random_state=0, max_iter=_MANY_STEPS)
-
-
+_FLAT = {
+    "logistic": lambda C: LogisticRegression(C=C, max_iter=_MANY_STEPS),
+    "LinearSVC": lambda C: LinearSVC(C=C, random_state=0, max_iter=_MANY_STEPS),
+}
 _LEARNED = "Newton, tree, learned"
 # per node HiClass asks for probabilities, which LinearSVC has not
 _HICLASS = {
-    "HiClass per parent, logistic": ("hiclass.LocalClassifierPerParentNode", _logistic),
-    "HiClass per parent, LinearSVC": ("hiclass.LocalClassifierPerParentNode", _svm),
-    "HiClass per node, logistic": ("hiclass.LocalClassifierPerNode", _logistic),
+    "HiClass per parent, logistic": "hiclass.LocalClassifierPerParentNode",
+    "HiClass per parent, LinearSVC": "hiclass.LocalClassifierPerParentNode",
+    "HiClass per node, logistic": "hiclass.LocalClassifierPerNode",
 }
 
 

@@ -39,10 +39,9 @@ class PairExtraTrees(ExtraTreesRegressor):
 class PairFactors(BaseEstimator):
     """Labels as margins plus an inner product of factors, by alternating ridge regressions.
 
-    Minimizes sum_h (r_h - u_i' v_j)^2 + reg (||U||^2 + ||V||^2) over the factors of the rows
-    (m, rank) and columns (q, rank), r what the margins leave of the labels. It reads no features:
-    vertices without a training pair get the margins. Written here, since the libraries that
-    factor with numbers for labels are of users and items alone, or no longer install.
+    Minimizes sum_h (r_h - u_i' v_j)^2 + reg (||U||^2 + ||V||^2), r what the margins leave of the
+    labels; it reads no features. Written here, since the libraries that factor with numbers for
+    labels are of users and items alone, or no longer install.
     """
 
     def __init__(self, rank=10, reg=1.0, sweeps=20, random_state=None):

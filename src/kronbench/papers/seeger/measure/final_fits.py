@@ -105,11 +105,9 @@ def _evaluations(search, X, y, folds, n_folds):
 
 def _model(spec, method, tree):
     pattern, _, way = method.partition(", ")
-    variance = np.asarray(spec["variances"][pattern], float)
-    if pattern == "H1":
-        variance = variance[tree.levels]
-    start = variance if variance.size > 1 else float(variance)
-    options = spec | {"start": start, "solver": _SOLVERS[way]}
+    start = spec["variances"][pattern]
+    start = np.asarray(start, float)[tree.levels] if pattern == "H1" else float(start)
+    options = {**spec, "start": start, "solver": _SOLVERS[way]}
     model, sharing = text_model(pattern, tree, options, spec["bias_variance"])
     model.set_params(tol=spec["tol"])
     if way == "printed":

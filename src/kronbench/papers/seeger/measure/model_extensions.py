@@ -43,7 +43,22 @@ def _kernels(spec, data, draws, repetition):
     X, y = to_unit_range(data["X"], slice(None)), data["y"]
     small, part = order[: spec["few_points"]], order[: spec["points"]]
     new = order[spec["points"] :][: spec["new_points"]]
-    yield from _low_rank(spec, X[part], y[part], X[new], y[new])
+    n_classes = y.max() + 1
+    tree, variance = Tree.flat(n_classes), np.full(n_classes, spec["variance"])
+    reference = _gaussian(spec).fit(X[part], y[part]).predict_proba(X[new])
+    for rank, corrected in itertools.product(spec["ranks"], (True, False)):
+        kernel = LowRankKernel(X[part], "gaussian", spec["gamma"], rank, corrected)
+        covariance = DualCovariance(kernel, tree, variance, 1.0)
+        mode = NewtonCG().mode(covariance, SoftmaxLoss(y[part], n_classes))
+        mode = run_steps(mode, covariance)
+        proba = softmax(covariance.cross(X[new], mode.coef))[0]
+        yield {
+            "extension": "low rank",
+            "variant": "corrected" if corrected else "not corrected",
+            "rank": rank,
+            "deviation": np.abs(proba - reference).mean(),
+            **_error_and_loss(proba, y[new]),
+        }
     for points in (small, part) if repetition < spec["large_repetitions"] else (small,):
         yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
@@ -52,24 +67,6 @@ def _gaussian(spec):
     return HierarchicalNewtonClassifier(
         kernel="gaussian", gamma=spec["gamma"], variance=spec["variance"], bias_variance=1.0
     )
-
-
-def _low_rank(spec, X, y, X_new, y_new):
-    n_classes = len(np.unique(y))
-    tree, variance = Tree.flat(n_classes), np.full(n_classes, spec["variance"])
-    reference = _gaussian(spec).fit(X, y).predict_proba(X_new)
-    for rank, corrected in itertools.product(spec["ranks"], (True, False)):
-        kernel = LowRankKernel(X, "gaussian", spec["gamma"], rank, corrected)
-        covariance = DualCovariance(kernel, tree, variance, 1.0)
-        mode = run_steps(NewtonCG().mode(covariance, SoftmaxLoss(y, n_classes)), covariance)
-        proba = softmax(covariance.cross(X_new, mode.coef))[0]
-        yield {
-            "extension": "low rank",
-            "variant": "corrected" if corrected else "not corrected",
-            "rank": rank,
-            "deviation": np.abs(proba - reference).mean(),
-            **_error_and_loss(proba, y_new),
-        }
 
 
 def _coupling(spec, X, y, X_new, y_new, draws):
