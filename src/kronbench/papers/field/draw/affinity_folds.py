@@ -4,9 +4,7 @@ import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("whose", "setting", "method"),
-)
+COLUMNS = SHOWN | Columns(key=("whose", "setting", "method"))
 
 _OF_ALL_PARTS = {"rm2": "rm2", "aupr": "AUPR", "interaction": "interaction", "on_edge": "on edge"}
 

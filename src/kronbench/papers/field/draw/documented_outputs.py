@@ -5,9 +5,7 @@ import pandas as pd
 from kronbench.intervals import interval_factor
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("part", "file", "reading", "line"),
-)
+COLUMNS = SHOWN | Columns(key=("part", "file", "reading", "line"))
 
 _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
 

@@ -11,11 +11,7 @@ NEW = {
 
 
 def draw(frame, item):
-    """A row of panels for each pairwise kernel, a column for each setting.
-
-    Printed curves are wide and grey, ours lie on them. The last row has, of the first kernel, the
-    difference from the printed curve and that between two orders of sums.
-    """
+    """A row of panels for each pairwise kernel, a column for each setting; differences below."""
     frame = frame[frame["random_state"] == item.parameters["random_state"]]
     kernels = [name for name in item.parameters["iterations"] if name in set(frame["pairwise"])]
     settings = list(frame["setting"].unique())

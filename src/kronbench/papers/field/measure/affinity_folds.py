@@ -29,13 +29,8 @@ _NEAR = 0.9  # similarity from which vertices are nearly identical
 def run(spec, data, rng):
     """One row for each published setting, method, training set and part of the test pairs.
 
-    A method chooses on the first training part, after training on the others. Then it is trained
-    on all parts, and ``repeated`` methods on all but each one, as publications do.
-
-    ``pairs`` are "all" test pairs, or, for methods ``by_leak``, those of which a training pair has
-    ``twin`` vertices (equal rows of the similarity matrices) on both sides, those of which one has
-    ``near`` ones (a similarity of at least 0.9), and ``other`` ones. ``with_twin`` and
-    ``with_near`` count the ``new_vertices`` that have one among the training vertices.
+    ``repeated`` methods are trained on all training parts, and on all but each one. ``pairs`` are
+    "all" test pairs, or, for methods ``by_leak``, "twin", "near" and "other" ones.
     """
     names = spec["kernels"][data.name.lower()]
     kernels = {}

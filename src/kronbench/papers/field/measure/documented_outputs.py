@@ -39,7 +39,9 @@ def run(spec, data, rng):
     names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
     only = spec["only"] or names
     for name in tqdm([name for name in names if name in only], desc=data.name, unit="file"):
-        script = spec["scripts"][name]
+        script = dict(spec["scripts"][name])
+        ends = script.get("exponents", ())
+        script["exponents"] = [np.arange(first, last + 1) for first, last in ends]
         lines = _LINES[script["model"]](data, script, spec)
         frame = pd.DataFrame(lines).assign(file=name)
         frame["line"] = frame.groupby("reading").cumcount() + 1
@@ -64,10 +66,6 @@ def _line(labels, predictions, score, exponents=(), reading="as described", **at
         at = {"at": " ".join(f"2^{exponent}" for exponent in exponents)}
         at |= zip(_EXPONENTS, exponents, strict=False)
     return {"reading": reading, "score": score, "value": value, "ties": ties, **at}
-
-
-def _weights(script):
-    return [np.arange(first, last + 1) for first, last in script["exponents"]]
 
 
 def _shuffled(size, n_train, drawn):
@@ -115,7 +113,7 @@ def _split(data, script, spec):
 def _ridge(data, script, spec):
     """Kronecker ridge regression: leave-one-out of pairs in setting A, else a test set."""
     kernels, Y, Y_test, predict = _split(data, script, spec)
-    (exponents,) = _weights(script)
+    (exponents,) = script["exponents"]
     if script["setting"] == "A":
         model = CompleteKronRidge(row_kernel="precomputed", col_kernel="precomputed")
         grid = model.fit_matrix(*kernels, Y).loo_grid("A", 2.0**exponents)
@@ -132,7 +130,7 @@ def _ridge(data, script, spec):
 def _two_step(data, script, spec):
     """Two-step ridge regression: a test set in settings B to D, then what is left out."""
     kernels, Y, Y_test, predict = _split(data, script, spec)
-    setting, exponents = script["setting"], _weights(script)
+    setting, exponents = script["setting"], script["exponents"]
     model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed")
     folds = None
     if "folds" in script:  # numbers of the parts, as ``loo_grid`` takes them
@@ -170,7 +168,7 @@ def _symmetric(data, script, spec):
     """
     S = data["drug_similarity_ecfp4"]
     K = gram(data["drug_similarity"], kernel="linear")
-    setting, (exponents,) = script["setting"], _weights(script)
+    setting, (exponents,) = script["setting"], script["exponents"]
     model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed").fit_matrix(K, K, S)
     for reading in ("as described", "as programmed"):
         for exponent in exponents:

@@ -11,9 +11,7 @@ from kronbench.linalg import gram, multishift_minres
 from kronbench.pairs import PairData, PairwiseOperator
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("kernel", "pairwise", "setting", "random_state", "iteration"),
-)
+COLUMNS = Columns(key=("kernel", "pairwise", "setting", "random_state", "iteration"))
 
 # Their setting 2 has new targets, which are our columns.
 _SPLITS = {
@@ -128,17 +126,10 @@ class _Curve:
         self.test_images = np.array(test_images[: self.solutions.n_iter])
 
     def _operator(self, rows, cols, row_match, col_match, K, G):
-        return PairwiseOperator(
-            self.pairwise,
-            K[:, self.row_vertices],
-            G[:, self.col_vertices],
-            rows,
-            cols,
-            *self.inputs,
-            row_match=row_match,
-            col_match=col_match,
-            method="dense",
-        )
+        kernels = K[:, self.row_vertices], G[:, self.col_vertices]
+        matches = {"row_match": row_match, "col_match": col_match}
+        places = rows, cols, *self.inputs
+        return PairwiseOperator(self.pairwise, *kernels, *places, method="dense", **matches)
 
     def test_auc(self, images=None):
         images = self.test_images if images is None else images

@@ -14,9 +14,7 @@ from kronbench.models import KronRidge
 from kronbench.pairs import PairData
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("predictions", "score"),
-)
+COLUMNS = Columns(key=("predictions", "score"))
 
 _REVERSED = "ci_later_reversed"
 _DEFINITIONS = AFFINITY_SCORES | {_REVERSED: "get_cindex, of the file in the reverse order"}

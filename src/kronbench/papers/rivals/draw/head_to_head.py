@@ -6,9 +6,7 @@ from kronbench.papers.rivals.draw import rank_groups
 from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, compared
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("line", "setting", "ours", "rival"),
-)
+COLUMNS = SHOWN | Columns(key=("line", "setting", "ours", "rival"))
 
 _OURS = ("KronRidge", "KronRidgeCV")
 

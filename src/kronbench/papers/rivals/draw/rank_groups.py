@@ -10,11 +10,7 @@ from kronbench.report.style import new_figure
 
 
 def tabulate(frame, item, printed):
-    """One row for each setting and method that all data sets have; ranks are means over these.
-
-    ``group`` is 1 for the first and those that it cannot be told from; ``best`` counts the data
-    sets where no method is surely better.
-    """
+    """One row for each setting and method that all data sets have; ranks are means over these."""
     rows = []
     for setting, of_setting in frame.groupby("setting", sort=False):
         tables = {

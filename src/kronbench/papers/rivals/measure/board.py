@@ -131,19 +131,17 @@ class _Problem:
         rng = generator(spec["seed"], "board", self.name, setting, draw)
         seed = int(rng.integers(2**31))
         train, test = shuffle_split(X, setting, spec["test_size"], seed)
-        most = self._own(spec["pairs"])
+        most, n_inner = (
+            spec[name].get(self.name.lower(), spec[name]["others"]) for name in ("pairs", "inner")
+        )
         whole = self.whole and setting != "A" and len(train) <= most
         train, test = _some(train, most, rng), _some(test, spec["test_pairs"], rng)
         inner = [
             tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
-            for k in range(self._own(spec["inner"]))
+            for k in range(n_inner)
         ]
         # positions among all pairs; of a complete split all pairs of the training vertices train
         return SimpleNamespace(train=train, test=test, inner=inner, seed=seed, complete=whole)
-
-    def _own(self, numbers):
-        """The number of this data set."""
-        return numbers.get(self.name.lower(), numbers["others"])
 
     def scores(self, test, scores, of_classes=False):
         """The scores of the test pairs; those of pairs with numbers only where there are any."""

@@ -31,19 +31,15 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each split, way to choose pivots, draw of these, and rank.
 
-    ``columns`` of the kernel matrix were read until then, of at most ``budget``: CSI has read its
-    look-ahead, too. ``trace_left`` is the part of the trace that the factor leaves. A factor that
+    ``columns`` of the kernel matrix were read until then, of at most ``budget``. A factor that
     ends earlier stays. Rows of the "full kernel" have all points for their rank. ``on_edge`` says
     that width or regularization lie at an end of their grid.
     """
     X, y = data["X"], data["y"]
     n_train = min(spec["points"], 3 * len(X) // 4)
-    splitter = ShuffleSplit(
-        spec["splits"],
-        train_size=n_train,
-        test_size=n_train // 3,
-        random_state=int(rng.integers(2**31)),
-    )
+    seed = int(rng.integers(2**31))
+    sizes = {"train_size": n_train, "test_size": n_train // 3}
+    splitter = ShuffleSplit(spec["splits"], **sizes, random_state=seed)
     rows = []
     for split, (train, test) in enumerate(tqdm(splitter.split(X), data.name, spec["splits"])):
         scale = X[train].std(axis=0)

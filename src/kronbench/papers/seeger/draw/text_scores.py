@@ -16,9 +16,7 @@ SCORES = {
     "pacc[0-1]": ("pacc01", 100),
 }
 
-COLUMNS = SHOWN | Columns(
-    key=("score",),
-)
+COLUMNS = SHOWN | Columns(key=("score",))
 
 
 def tabulate(frame, item, printed):

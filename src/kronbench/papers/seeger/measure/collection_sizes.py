@@ -7,9 +7,7 @@ from kronbench.class_tree import Tree
 from kronbench.evaluation import n_two_thirds
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("section",),
-)
+COLUMNS = Columns(key=("section",))
 
 
 def run(spec, data, rng):

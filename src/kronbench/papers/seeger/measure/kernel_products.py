@@ -15,9 +15,7 @@ from kronbench.runner.columns import TIMING, Columns
 # The shortest products take a tenth of a millisecond: nine of them say little.
 _MOST_REPEATS = 99
 
-COLUMNS = TIMING | Columns(
-    key=("comparison", "way"),
-)
+COLUMNS = TIMING | Columns(key=("comparison", "way"))
 
 
 def run(spec, data, rng):
@@ -37,11 +35,21 @@ def run(spec, data, rng):
     }
     distances = squared_distances(part)
     K = np.exp(-spec["gamma"] * distances)
-    comparisons = {
-        "classes": {C: partial(kernels.product, block) for C, block in blocks.items()},
-        "folds": _folds(K, rng),
+    comparisons = {"classes": {C: partial(kernels.product, blocks[C]) for C in blocks}}
+    n = len(K)
+    index = np.sort(rng.permutation(n)[: 4 * n // 5])
+    order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
+    permuted = np.ascontiguousarray(K[np.ix_(order, order)])
+    v = rng.standard_normal(len(index))
+    padded = np.zeros(n)
+    padded[index] = v
+    comparisons["folds"] = {
+        "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
+        "looked up": lambda: _looked_up(K, index, v),
+        "copied": lambda: K[np.ix_(index, index)] @ v,
+        "zero-padded": lambda: (K @ padded)[index],
     }
-    block = rng.standard_normal((len(K), 8))
+    block = rng.standard_normal((n, 8))
     comparisons["stored"] = {
         "stored": lambda: K @ block,
         "from distances": lambda: np.exp(-spec["gamma"] * distances) @ block,
@@ -58,22 +66,6 @@ def run(spec, data, rng):
             row = {"comparison": comparison, "way": str(way), "classes": classes}
             rows.append(row | timing.columns())
     return pd.DataFrame(rows)
-
-
-def _folds(K, rng):
-    n = len(K)
-    index = np.sort(rng.permutation(n)[: 4 * n // 5])
-    order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
-    permuted = np.ascontiguousarray(K[np.ix_(order, order)])
-    v = rng.standard_normal(len(index))
-    padded = np.zeros(n)
-    padded[index] = v
-    return {
-        "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
-        "looked up": lambda: _looked_up(K, index, v),
-        "copied": lambda: K[np.ix_(index, index)] @ v,
-        "zero-padded": lambda: (K @ padded)[index],
-    }
 
 
 @njit(parallel=True)

@@ -10,9 +10,7 @@ from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
-COLUMNS = Columns(
-    key=("model", "variance", "iteration", "newton_step"),
-)
+COLUMNS = Columns(key=("model", "variance", "iteration", "newton_step"))
 
 
 def run(spec, data, rng):

@@ -19,17 +19,14 @@ from kronbench.runner.seeds import generator
 
 # What is at the bottom of everything, and the functions in which it is done.
 _PRIMITIVES = {
-    "kernel products": [
-        (SparseFeatures, "product"),
-        (StoredKernels, "product"),
-        (GaussianKernels, "derivative"),
-        (FeatureCovariance, "gather"),
-        (FeatureCovariance, "scores"),
-    ],
-    "tree products": [(Tree, "couple"), (Tree, "sum_below")],
-    "likelihood": [
-        (SoftmaxLoss, name) for name in ("evaluate", "gradient", "curvature", "held_out")
-    ],
+    "kernel products": {
+        SparseFeatures: ["product"],
+        StoredKernels: ["product"],
+        GaussianKernels: ["derivative"],
+        FeatureCovariance: ["gather", "scores"],
+    },
+    "tree products": {Tree: ["couple", "sum_below"]},
+    "likelihood": {SoftmaxLoss: ["evaluate", "gradient", "curvature", "held_out"]},
 }
 
 COLUMNS = TIMING | Columns(
@@ -39,17 +36,17 @@ COLUMNS = TIMING | Columns(
 
 
 def run(spec, data, rng):
-    """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
-
-    Newton systems include those of the gradient; kernel products are for all classes. "the rest"
-    of the time are sums of vectors, line searches, kernel matrices of new widths and the search
-    itself.
-    """
+    """One row for each level of the reductions and each share of time (Seeger 2006, figure 2)."""
     X, y, tree, search = _problem(spec, data)
     folds = even_folds(len(y), spec["folds"], generator(spec["seed"], "folds", data.name))
     # a few rows load the compiled code
     clone(search.estimator).cv_log_likelihood(X[:400], y[:400], folds[:400])
-    functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
+    functions = {
+        (kind, of_class, name): (of_class, name)
+        for kind, classes in _PRIMITIVES.items()
+        for of_class, names in classes.items()
+        for name in names
+    }
     with watched_calls(functions) as calls, Stopwatch() as watch:
         path = pd.DataFrame(search.fit(X, y, folds=folds).hyperparameter_path_)
     n_folds, n_evaluations = spec["folds"], len(path)
