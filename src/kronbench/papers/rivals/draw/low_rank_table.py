@@ -18,10 +18,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """Two kinds of ``line``: of each "data set" and way to choose pivots, and "in words".
-
-    Both at each rank and each number of columns of the ``drawing_options``.
-    """
+    """Two kinds of ``line``: of each "data set" and way to choose pivots, and "in words"."""
     rows = []
     for column, equal in EQUAL.items():
         for at in item.drawing_options[column]:

@@ -29,12 +29,10 @@ _SCORES = ("auc", "aupr", "ci", "mse", "interaction")
 def run(spec, data, rng):
     """One row for each setting, draw and method, and one for each of ``means`` of methods.
 
-    A method tries each combination of its ``grid`` on ``inner`` splits of the training pairs,
-    chooses by AUC, or by the squared error where labels are numbers, and is then fitted to all
-    training pairs. ``grid_edges`` counts chosen values at an end of their grid. ``score`` is the
-    AUC of classes and the concordance index of numbers. Files of ``added`` have the rows of
-    further methods, measured elsewhere on the same splits. The predictions of all test pairs are
-    ``frame.attrs["predictions"]``.
+    A method chooses from its ``grid`` on ``inner`` splits of the training pairs. ``grid_edges``
+    counts chosen values at an end of their grid. ``score`` is the AUC of classes and the
+    concordance index of numbers. Files of ``added`` have the rows of further methods, measured
+    elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
     """
     methods, skipped = {}, []
     for name, entry in spec["methods"].items():

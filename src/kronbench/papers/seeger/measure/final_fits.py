@@ -23,12 +23,10 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
-    After a comma in a method "preconditioned" is the tree preconditioner, and "printed" the
-    paper's iteration in k1 and k2 steps, which ends where the objective falls by less than
-    ``spec["tol"]`` of it in a Newton step. "learning" and "evaluation" are a whole search and each
-    evaluation of it; data sets with fewer than all folds in ``spec["timed_folds"]`` lack these. A
-    search is made by the methods that ``spec["searches"]`` names for a data set, by all where it
-    has none, and not by the printed iteration.
+    "learning" and "evaluation" are a whole search and each evaluation of it; data sets with fewer
+    than all folds in ``spec["timed_folds"]`` lack these. A search is made by the methods that
+    ``spec["searches"]`` names for a data set, by all where it has none, and not by the printed
+    iteration.
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
