@@ -5,25 +5,18 @@ from dataclasses import replace
 from kronbench.runner.job import run_experiment
 from tests.small_classes import COMMON, documents
 
-TEXTS = COMMON | {
-    "methods": ["F1", "H1", "F2", "H2"],
-    "splits": {"others": 2},
-    "start": 5,
-    "bias_variances": [0.1, 1],
-    "noise": 1e-3,
-    "max_evaluations": 10,
-    "most_documents": {"others": 1000},
-    "drawn": {},
-    "solver": {"others": "cg"},
-}
-
 
 def test_data_sets_and_drawn_words_have_settings_of_their_own():
-    spec = TEXTS | {
+    spec = COMMON | {
         "methods": ["F1"],
         "splits": {"ipc": 2, "others": 4},
-        "solver": {"ipc": "pcg", "others": "cg"},
+        "start": 5,
+        "bias_variances": [0.1, 1],
+        "noise": 1e-3,
+        "max_evaluations": 10,
+        "most_documents": {"others": 1000},
         "drawn": {"splits": 1, "most_documents": 130},
+        "solver": {"ipc": "pcg", "others": "cg"},
     }
     real, drawn = documents(), replace(documents(), source="surrogate")
     sizes = {
