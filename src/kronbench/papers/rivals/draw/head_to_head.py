@@ -12,10 +12,7 @@ _OURS = ("KronRidge", "KronRidgeCV")
 
 
 def tabulate(frame, item, printed):
-    """One row in words for each setting; one for each setting, method of ours and rival.
-
-    The latter are over the data sets that have both; ``losses`` has those to all rivals.
-    """
+    """One row in words for each setting; one for each setting, method of ours and rival."""
     found, losses = {}, {}
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         draws = by_method(part, "score")

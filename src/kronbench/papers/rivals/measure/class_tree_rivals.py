@@ -31,9 +31,7 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each split and method; methods that are not installed are skipped.
 
-    ``weight`` is C or the variance; ``on_edge`` says that it lies at an end of the grid. "Newton,
-    tree, learned" has as many evaluations of the likelihood of three folds. Words become
-    ``components`` where a data set is given some.
+    ``weight`` is C or the variance; ``on_edge`` says that it lies at an end of the grid.
     """
     drawn = generator(0, "subclasses", data.name)  # the same ones each time
     most = spec["most_documents"].get(data.name, spec["most_documents"]["others"])

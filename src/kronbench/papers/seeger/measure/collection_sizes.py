@@ -13,9 +13,7 @@ COLUMNS = Columns(key=("section",))
 def run(spec, data, rng):
     """One row for each section, and "all" (Seeger 2006, section 8.2).
 
-    ``documents`` counts both halves, ``training`` two thirds of them; ``classes`` (C) and
-    ``nodes`` (P) lie below the section. ``children`` is the number of variances of F2 and H2,
-    ``levels`` that of H1.
+    ``documents`` counts both halves; ``levels`` is the number of variances of H1.
     """
     y, tree = data["y"], Tree(data["parents"])
     sections = {"all": (0, len(y), np.arange(1, tree.n_nodes + 1))}
