@@ -36,12 +36,10 @@ def largest(values):
 OF_ITEMS = {
     "stock/table-5.1": {
         **{
-            f"model == 'KK' and setting == '{setting}'": [(phrase, "largest deviation", "{:.1e}")]
-            for setting, phrase in {
-                "B": "{} for rows",
-                "C": "{} for columns",
-                "D": "{} for both",
-            }.items()
+            f"model == 'KK' and setting == '{setting}'": [
+                (f"{{}} for {side}", "largest deviation", "{:.1e}")
+            ]
+            for setting, side in {"B": "rows", "C": "columns", "D": "both"}.items()
         },
         "model in ('TS, cutoff', 'TS, iterated-tikhonov')": [
             ("off by {} to 1.7", "largest deviation", "{:.2f}", min),
@@ -71,32 +69,9 @@ OF_ITEMS = {
             (".909 and {}. Each", "MSE", near),
         ],
         _DAVIS.format("row and column effects"): [("have a CI of {}.", "CI", near)],
-        _DAVIS.format("DeepDTA, on both similarity matrices"): [
-            ("similarity matrices ({})", "printed CI", near),
-        ],
-        _DAVIS.format("KronRLS"): [
-            ('"KronRLS, Davis: CI {}', "printed CI", near),
-            ("MSE {}", "printed MSE", near),
-        ],
-        _DAVIS.format("DeepDTA"): [
-            ("printed with {} and .261 (DeepDTA)", "printed CI", near),
-            (".878 and {} (DeepDTA)", "printed MSE", near),
-        ],
-        _DAVIS.format("GraphDTA, GIN"): [
-            ("(DeepDTA), {} and .229", "printed CI", near),
-            (".893 and {} (GraphDTA)", "printed MSE", near),
-        ],
-        _DAVIS.format("MGraphDTA"): [
-            (", {} and .207 (MGraphDTA)", "printed CI", near),
-            (".900 and {} (MGraphDTA)", "printed MSE", near),
-        ],
         _KIBA.format("KronRidgeCV, more kernels"): [
             ("On KIBA the numbers are {} and", "CI", near),
             (".867 and {} beside", "MSE", near),
-        ],
-        _KIBA.format("DeepDTA"): [
-            ("the printed {} and .194 of DeepDTA", "printed CI", near),
-            (".863 and {} of DeepDTA", "printed MSE", near),
         ],
     },
     "field/table-2": {

@@ -48,8 +48,11 @@ def test_the_results_tell_every_claim_that_the_accepted_run_leaves_open_or_contr
     monkeypatch,
 ):
     monkeypatch.chdir(ROOT)
-    written = runpy.run_path(str(DOCS / "results.py"))["page"]()
+    script = runpy.run_path(str(DOCS / "results.py"))
+    written, plan = script["page"](), script["plan_of_scale"]("paper")
     accepted = pd.read_csv(ROOT / "results/reference/paper/verdicts.csv", keep_default_na=False)
+    claims = {claim["id"] for claim in script["load_statements"](plan).claims}
+    accepted = accepted[accepted["id"].isin(claims)]  # others have gone since
     for verdict in ("contradicted", "undecided"):
         sections = re.findall(rf"^### {verdict.capitalize()}.*?(?=^##|\Z)", written, re.M | re.S)
         told = sum(len(re.findall("^- ", section, re.M)) for section in sections)

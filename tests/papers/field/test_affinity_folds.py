@@ -1,12 +1,7 @@
-"""Machines that separate the positives of a published fold, and when LibSVM is left out."""
-
-from itertools import product
+"""What is chosen on a published fold, and what of it leaks."""
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
-from sklearn.metrics import average_precision_score
-from sklearn.svm import SVC
 
 from kronbench.datasets import Dataset, PublishedFold
 from kronbench.papers.field.measure import affinity_folds
@@ -23,22 +18,14 @@ SPEC = {
         }
     },
     "dtypes": {},
-    "regs": [0.01, 0.1, 1.0],
-    "class_regs": {"small": [0.05, 0.5, 5.0]},
-    "libsvm_pairs": 210,
-    "max_iter": 50,
+    "regs": [0.05, 0.5, 5.0],
+    "max_iter": 500,
     "methods": {
         "KronRidge": {"model": "ridge"},
-        "KronSVM": {"model": "svm"},
-        "KronRidge on classes": {"model": "ridge of classes"},
-        "LibSVM": {
-            "model": "libsvm",
-            "regs": [0.1, 1.0, 10.0],
-            "gammas": [0.1, 0.5],
-        },
+        "far": {"model": "ridge", "without_near": True},
     },
-    "repeated": [],
-    "by_leak": [],
+    "repeated": ["KronRidge"],
+    "by_leak": ["KronRidge"],
 }
 
 
@@ -47,87 +34,55 @@ def small(monkeypatch):
     """Complete data of 14 x 18 vertices, and a fold of it: five parts to train, one to test."""
     rng = np.random.default_rng(5)
     D, T = rng.normal(size=(14, 4)), rng.normal(size=(18, 4))
-    arrays = {"values": D @ T.T, "drug_similarity": D @ D.T, "target_similarity": T @ T.T}
+    D = np.round(D, 2)
+    D[13] = D[0]  # a twin
+    arrays = {
+        "values": D @ T.T,
+        "drug_similarity": np.round(D @ D.T, 6),
+        "target_similarity": T @ T.T,
+    }
     rows, cols = np.divmod(np.arange(14 * 18), 18)
-    *parts, test = (np.sort(part) for part in np.split(rng.permutation(14 * 18), 6))
+    test, rest = np.flatnonzero(rows > 11), rng.permutation(12 * 18)
+    parts = tuple(map(np.sort, np.array_split(rest, 5)))
     fold = PublishedFold(
-        "small", "small-1", "small", "A", rows, cols, tuple(parts), test, "generated", 1.0
+        "small", "small-2", "small", "B", rows, cols, parts, test, "generated", 1.0
     )
     monkeypatch.setattr(affinity_folds, "folds", lambda name, fold_name, data: fold)
-    return Dataset("small", "generated", "label matrix", arrays), fold
+    data = Dataset("small", "generated", "label matrix", arrays)
+    return data, fold, affinity_folds.run(SPEC, data, None)
 
 
-def of_method(frame, method):
-    (row,) = frame[frame["method"] == method].to_dict("records")
-    return row
+def test_ridge_regression_is_the_dense_one_at_the_best_weight_and_effects(small):
+    data, fold, frame = small
+    y = data["values"][fold.rows, fold.cols]
 
-
-def check_choice(row, fold, found, candidates, tolerance):
-    """The score of what was chosen, which is the best of all candidates without a part."""
-    chosen = tuple(row[name] for name in ("reg", "gamma"))[: len(candidates[0])]
-    assert row["aupr"] == pytest.approx(found(*chosen, fold.train, fold.test), abs=tolerance)
-    assert np.isnan(row["mse"])
-    train, validation = np.concatenate(fold.parts[1:]), fold.parts[0]
-    best = max(found(*each, train, validation) for each in candidates)
-    assert found(*chosen, train, validation) == pytest.approx(best, abs=tolerance)
-
-
-def test_libsvm_is_that_of_another_library_at_what_it_chose(small):
-    data, fold = small
-    row = of_method(affinity_folds.run(SPEC, data, None), "LibSVM")
-    X = np.hstack(
-        [
-            affinity_folds.spread_rows(S / np.diag(S).mean())[index]
-            for S, index in (
-                (data["drug_similarity"], fold.rows),
-                (data["target_similarity"], fold.cols),
-            )
-        ]
-    )
-    y = data["values"][fold.rows, fold.cols] > fold.positive_above
-
-    def found(reg, gamma, train, test):
-        machine = SVC(C=1 / reg, gamma=gamma).fit(X[train], y[train])
-        return average_precision_score(y[test], machine.decision_function(X[test]))
-
-    entry = SPEC["methods"]["LibSVM"]
-    check_choice(row, fold, found, list(product(entry["regs"], entry["gammas"])), 0.01)
-
-
-def test_ridge_on_classes_is_the_dense_machine_at_the_best_weight(small):
-    data, fold = small
-    frame = affinity_folds.run(SPEC, data, None)
-    assert set(frame["method"]) == set(SPEC["methods"])
-    assert of_method(frame, "KronSVM")["reg"] in SPEC["class_regs"]["small"]
-    row = of_method(frame, "KronRidge on classes")
-    D, T = (
-        S / np.diag(S).mean() + effect * np.eye(len(S))
-        for S, effect in (
-            (data["drug_similarity"], row["row_effect"]),
-            (data["target_similarity"], row["col_effect"]),
+    def error(effect, reg, train, test):
+        D, T = (
+            S / np.diag(S).mean() + effect * np.eye(len(S))
+            for S in (data["drug_similarity"], data["target_similarity"])
         )
-    )
-    K = D[np.ix_(fold.rows, fold.rows)] * T[np.ix_(fold.cols, fold.cols)]
-    positive = data["values"][fold.rows, fold.cols] > fold.positive_above
-    labels = np.where(positive, 1.0, -1.0)
+        K = D[np.ix_(fold.rows, fold.rows)] * T[np.ix_(fold.cols, fold.cols)]
+        ridge, mean = K[np.ix_(train, train)] + reg * np.eye(len(train)), y[train].mean()
+        dual = np.linalg.solve(ridge, y[train] - mean)
+        return np.mean((K[np.ix_(test, train)] @ dual + mean - y[test]) ** 2)
 
-    def found(reg, train, test):
-        dual = np.linalg.solve(K[np.ix_(train, train)] + reg * np.eye(len(train)), labels[train])
-        return average_precision_score(positive[test], K[np.ix_(test, train)] @ dual)
-
-    check_choice(row, fold, found, [(reg,) for reg in SPEC["class_regs"]["small"]], 0.005)
-
-
-def test_libsvm_is_left_out_where_the_pairs_are_too_many(small):
-    frame = affinity_folds.run(SPEC | {"libsvm_pairs": 209}, small[0], None)
-    assert set(frame["method"]) == set(SPEC["methods"]) - {"LibSVM"}
-    (reason,) = frame.attrs["skipped"]
-    assert reason.startswith(
-        "small, setting 1: LibSVM would take too long from 210 training pairs"
-    )
+    rest, validation = np.concatenate(fold.parts[1:]), fold.parts[0]
+    errors = {(a, b): error(a, b, rest, validation) for a in (0, 0.1) for b in SPEC["regs"]}
+    best = min(errors, key=errors.get)
+    rows = frame[(frame["method"] == "KronRidge") & (frame["pairs"] == "all")]
+    assert (rows[["row_effect", "col_effect", "reg"]] == [best[0], *best]).all(axis=None)
+    rows = rows.set_index("trained_on")
+    assert len(rows) == 6
+    assert rows["validation_mse"].iloc[0] == pytest.approx(errors[best], rel=1e-3)
+    for name, train in (("all parts", np.concatenate(fold.parts)), ("without part 1", rest)):
+        assert rows.loc[name, "mse"] == pytest.approx(error(*best, train, fold.test), rel=1e-2)
 
 
-def test_rows_of_a_kernel_have_distances_about_one():
-    A = np.random.default_rng(0).normal(size=(9, 30))
-    distances = pdist(affinity_folds.spread_rows(A @ A.T), "sqeuclidean")
-    assert distances.mean() == pytest.approx(1, rel=1e-12)
+def test_a_twin_of_a_training_vertex_is_told_and_left_out(small):
+    frame = small[-1]
+    rows = frame[frame["method"] == "KronRidge"].set_index("pairs")
+    assert rows["n"].loc["twin"] == 18  # all pairs of drug 13
+    assert rows.loc["twin", ["new_vertices", "with_twin"]].tolist() == [2, 1]
+    assert rows["n"].iloc[1:4].sum() == rows["n"].iloc[0] == 36
+    far = frame[frame["method"] == "far"].iloc[0]
+    assert far["n_train"] == (12 - 1) * 18

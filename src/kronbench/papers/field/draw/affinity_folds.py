@@ -4,38 +4,25 @@ import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("whose", "setting", "method"),
-)
+COLUMNS = SHOWN | Columns(key=("whose", "setting", "method"))
+
+_OF_ALL_PARTS = {"rm2": "rm2", "aupr": "AUPR", "interaction": "interaction", "on_edge": "on edge"}
 
 
 def tabulate(frame, item, printed):
-    """One row for each setting, method and data set; then one for each printed method.
-
-    ``CI`` and ``MSE`` are means over five trainings on four parts, with standard deviations, as
-    publications have them; "all parts", and all other scores, are of one training on all five.
-    """
+    """One row for each setting, method and data set; then one for each printed method."""
     frame = frame[frame["pairs"] == "all"]
     keys = ["dataset", "source", "setting", "method"]
     rows = []
     for names, part in frame.groupby(keys, sort=False):
         whole = part[part["trained_on"] == "all parts"].iloc[0]
         four = part[part["trained_on"] != "all parts"]
-        rows.append(
-            {
-                **dict(zip(keys, names, strict=True)),
-                "CI": four["ci"].mean(),
-                "CI ±": four["ci"].std(),
-                "CI, all parts": whole["ci"],
-                "MSE": four["mse"].mean(),
-                "MSE ±": four["mse"].std(),
-                "MSE, all parts": whole["mse"],
-                "rm2": whole["rm2"],
-                "AUPR": whole["aupr"],
-                "interaction": whole["interaction"],
-                "on edge": whole["on_edge"],
-            }
-        )
+        row = dict(zip(keys, names, strict=True))
+        for column in ("ci", "mse"):
+            values, name = four[column], column.upper()
+            row |= {name: values.mean(), f"{name} ±": values.std()}
+            row[f"{name}, all parts"] = whole[column]
+        rows.append(row | {name: whole[column] for column, name in _OF_ALL_PARTS.items()})
     ours = pd.DataFrame(rows).assign(whose="ours")
     sources = frame.groupby("dataset")["source"].first()
     theirs = printed[printed["dataset"].isin(sources.index)].rename(

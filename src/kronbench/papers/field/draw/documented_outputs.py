@@ -5,9 +5,7 @@ import pandas as pd
 from kronbench.intervals import interval_factor
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("part", "file", "reading", "line"),
-)
+COLUMNS = SHOWN | Columns(key=("part", "file", "reading", "line"))
 
 _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
 
@@ -15,13 +13,11 @@ _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding o
 def tabulate(frame, item, printed):
     """One row for each file and reading, then one for each of their lines.
 
-    A line comes out where ours, rounded, has the printed decimals; all others differ, printed
-    ones that ours lack among them. ``beyond ties`` counts those that differ by more than equal
-    predictions leave open. Of the lines that were made in several orders of sums, ``band`` is half
-    the widest interval in which 95 % of all orders lie, by the t distribution, and ``share
-    within`` that of the printed lines in theirs. ``best`` is the largest value, of test lines
-    where there are such, and ``best at`` its exponent of two or iteration; ``smallest last step``
-    is the least that a line of the last hundred iterations adds to the one before.
+    ``lines that differ`` has printed lines that ours lack among them. Of lines in several orders
+    of sums, ``band`` is half the widest interval in which 95 % of all orders lie, by the t
+    distribution, and ``share within`` that of the printed lines in theirs. ``best`` is of test
+    lines where there are such, and ``best at`` its exponent of two or iteration; ``smallest last
+    step`` is the least that a line of the last hundred iterations adds to the one before.
     """
     printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
     lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
@@ -48,6 +44,12 @@ def _summary(part, item, n_printed):
     at = tested["iteration" if by_iteration else "exponent"]
     alone = part["second_exponent"].isna().all()
     ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
+    smallest = None
+    if by_iteration:
+        values = part.set_index("iteration")["ours"].sort_index()
+        hundred = values.index.max() - 100
+        if hundred in values.index:  # NaN where one of the lines is missing
+            smallest = values.loc[hundred:].diff().iloc[1:].min(skipna=False)
     return {
         "part": "file",
         "what": item.drawing_options["what"][part["file"].iloc[0]],
@@ -62,13 +64,5 @@ def _summary(part, item, n_printed):
         "printed best": tested["printed"][printed],
         "best at": at[ours] if alone else None,
         "printed best at": at[printed] if alone else None,
-        "smallest last step": _smallest_last_step(part) if by_iteration else None,
+        "smallest last step": smallest,
     }
-
-
-def _smallest_last_step(part):
-    """NaN where one of the lines is missing, or where they are not the last of a hundred."""
-    values = part.set_index("iteration")["ours"].sort_index()
-    last = values.index.max()
-    steps = values.loc[last - 100 :].diff().iloc[1:]
-    return steps.min(skipna=False) if last - 100 in values.index else None

@@ -1,7 +1,5 @@
 """Test vertices with a twin in training, and scores with and without them."""
 
-from kronbench.runner.columns import SHOWN, Columns
-
 COUNTS = {
     "n": "n",
     "n_train": "training pairs",
@@ -10,10 +8,6 @@ COUNTS = {
     "with_near": "with a near one",
 }
 SCORES = {"ci": "CI", "mse": "MSE", "interaction": "interaction"}
-
-COLUMNS = SHOWN | Columns(
-    key=("setting", "method", "pairs"),
-)
 
 
 def tabulate(frame, item, printed):

@@ -2,19 +2,12 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("pairwise", "setting"),
-)
-
 
 def tabulate(frame, item, printed):
     """One row for each pairwise kernel with inner folds and each setting.
 
-    ``largest`` is the largest test AUC over the iterations, ``honest`` that at the iteration with
-    the largest AUC on the inner fold, ``last`` that of the last iteration. ``on edge`` is 1 where
-    the inner fold chooses the last one.
+    ``honest`` is the test AUC at the iteration with the largest AUC on the inner fold. ``on edge``
+    is 1 where that is the last one.
     """
     is_other = frame["random_state"] != item.parameters["random_state"]
     keys = ["dataset", "source", "pairwise", "setting"]

@@ -4,9 +4,7 @@ import pandas as pd
 
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("kernel", "pairwise", "setting"),
-)
+COLUMNS = SHOWN | Columns(key=("kernel", "pairwise", "setting"))
 
 
 def tabulate(frame, item, printed):

@@ -3,18 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("predictions", "score"),
-)
-
 
 def tabulate(frame, item, printed):
-    """One row for each set of predictions and score: the mean over its models.
-
-    ``apart`` is the distance between the definition and the first one of its family.
-    """
+    """The means over models, and how far a definition is ``apart`` from its family's first."""
     frame = frame.assign(predictions=frame["predictions"].str.partition(", ")[0])
     family = ["dataset", "source", "predictions", "family"]
     values = frame.groupby([*family, "score", "definition"], sort=False)["value"]

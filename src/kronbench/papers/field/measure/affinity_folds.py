@@ -1,5 +1,6 @@
 """Affinities on published folds: floors, controls and models chosen on training folds alone."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -9,14 +10,12 @@ from tqdm import tqdm
 from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
-from kronbench.evaluation import affinity_scores, aupr, margin_scores
-from kronbench.models import KronRidge, KronRidgeCV, KronSVM, PairLibSVM
+from kronbench.evaluation import affinity_scores, margin_scores
+from kronbench.models import KronRidge, KronRidgeCV
 from kronbench.pairs import PairData
-from kronbench.papers.field.measure.fold_leaks import Leaks
 from kronbench.runner.columns import Columns
 from kronbench.runner.field_best import best_of, candidates
 from kronbench.runner.seeds import generator
-from kronbench.runner.solvers import scores_of
 
 COLUMNS = Columns(
     key=("setting", "method", "trained_on", "pairs"),
@@ -24,20 +23,14 @@ COLUMNS = Columns(
 )
 
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
+_NEAR = 0.9  # similarity from which vertices are nearly identical
 
 
 def run(spec, data, rng):
     """One row for each published setting, method, training set and part of the test pairs.
 
-    What a method has to choose it chooses on the first training part, with the others to train on:
-    kernels, effects of both sides and weights by the mean squared error, machines that separate
-    the positives their weight by the AUPR. Then it is trained on all parts, and ``repeated``
-    methods on all but each one, as publications do.
-
-    ``pairs`` are "all" test pairs, or, for methods ``by_leak``, those of which a training pair has
-    ``twin`` vertices (equal rows of the similarity matrices) on both sides, those of which one has
-    ``near`` ones (a similarity of at least 0.9), and ``other`` ones. ``with_twin`` and
-    ``with_near`` count the ``new_vertices`` that have one among the training vertices.
+    ``repeated`` methods are trained on all training parts, and on all but each one. ``pairs`` are
+    "all" test pairs, or, for methods ``by_leak``, "twin", "near" and "other" ones.
     """
     names = spec["kernels"][data.name.lower()]
     kernels = {}
@@ -51,7 +44,7 @@ def run(spec, data, rng):
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
             continue
-        rows += _of_fold(_Problem(data, fold, kernels, spec), skipped)
+        rows += _of_fold(_Problem(data, fold, kernels, spec))
     if not rows:
         raise InputError(f"no fold of {data.name} is at hand: {skipped[0]}")
     frame = pd.DataFrame(rows)
@@ -64,17 +57,15 @@ class _Problem:
 
     def __init__(self, data, fold, kernels, spec):
         self.data, self.fold, self.kernels, self.spec = data, fold, kernels, spec
-        self.name = data.name.lower()
-        self.choices = spec["kernels"][self.name]
+        self.choices = spec["kernels"][data.name.lower()]
         Y = affinities(data)
         self.y = Y[fold.rows, fold.cols]
-        self.positive = self.y > fold.positive_above
-        self.labels = np.where(self.positive, 1.0, -1.0)
+        self.validation, self.rest = fold.parts[0], np.concatenate(fold.parts[1:])
         order = generator(spec["seed"], "permuted kernels", data.name)
         self.orders = [order.permutation(size) for size in Y.shape]
         # the pairs of the fold over vertices whose features are not read
         self.bare = PairData(*(np.zeros((size, 1)) for size in Y.shape), fold.rows, fold.cols)
-        self._errors = {}
+        self.errors = functools.cache(self._errors)  # methods ask for the same
 
     def pairs(self, drugs, targets, permuted):
         sides = [self.kernels[drugs], self.kernels[targets]]
@@ -83,247 +74,168 @@ class _Problem:
         return PairData(*sides, self.fold.rows, self.fold.cols)
 
     def ridge(self, effects, reg):
-        options = {"solver": "minres", "max_iter": self.spec["max_iter"], "tol": 1e-5}
-        return KronRidge(**self.parameters(effects, reg), **options)
+        dtype = self.spec["dtypes"].get(self.data.name.lower(), "float64")
+        return ridge_with_effects(effects, self.spec["max_iter"], reg=reg, dtype=dtype)
 
-    def parameters(self, effects, reg):
-        return {
-            "reg": reg,
-            "row_kernel": "precomputed",
-            "col_kernel": "precomputed",
-            "row_effect": effects[0],
-            "col_effect": effects[1],
-            "product": "dense",
-            "dtype": self.spec["dtypes"].get(self.name, "float64"),
-        }
-
-    def errors(self, kernels, effects, validation, train):
-        """Squared errors on the validation part for each of ``regs``; methods ask for the same."""
-        key = kernels, tuple(effects)
-        if key not in self._errors:
-            regs = self.spec["regs"]
-            X, mean = self.pairs(*kernels), self.y[train].mean()
-            path = self.ridge(effects, regs[0]).path(
-                X[train], self.y[train] - mean, regs, X[validation]
-            )
-            off = self.y[validation] - mean - path.final_test_scores(0.0)
-            self._errors[key] = np.mean(off**2, axis=1).tolist()
-        return self._errors[key]
+    def _errors(self, drugs, targets, permuted, effects):
+        """Squared errors on the validation part for each of ``regs``."""
+        regs, train, validation = self.spec["regs"], self.rest, self.validation
+        X, mean = self.pairs(drugs, targets, permuted), self.y[train].mean()
+        path = self.ridge(effects, regs[0]).path(
+            X[train], self.y[train] - mean, regs, X[validation]
+        )
+        off = self.y[validation] - mean - path.final_test_scores(0.0)
+        return np.mean(off**2, axis=1).tolist()
 
 
-def _of_fold(problem, skipped):
+def ridge_with_effects(effects, max_iter, **options):
+    """Kronecker ridge regression on kernel matrices, with ``effects`` of rows and columns."""
+    return KronRidge(
+        row_kernel="precomputed",
+        col_kernel="precomputed",
+        row_effect=effects[0],
+        col_effect=effects[1],
+        solver="minres",
+        max_iter=max_iter,
+        tol=1e-5,
+        product="dense",
+        **options,
+    )
+
+
+def _of_fold(problem):
     fold, spec = problem.fold, problem.spec
     setting = f"setting {fold.name.rpartition('-')[2]}"
-    leak = Leaks((problem.data["drug_similarity"], problem.data["target_similarity"]), fold)
+    similarities = problem.data["drug_similarity"], problem.data["target_similarity"]
+    parts, counts, near_new = _leaks(fold, similarities)
     for method, entry in spec["methods"].items():
         if setting not in entry.get("settings", setting):
             continue
-        n, most = len(fold.train), spec["libsvm_pairs"]
-        if entry["model"] == "libsvm" and n > most:
-            skipped.append(
-                f"{fold.dataset}, {setting}: {method} would take too long from {n:,} training "
-                f"pairs; at most {most:,} are allowed"
-            )
-            continue
-        model = _MODELS[entry["model"]](problem, entry)
-        model.choose(fold.parts[0], np.concatenate(fold.parts[1:]))
+        chosen, predict = _MODELS[entry["model"]](problem, entry)
         trainings = {"all parts": fold.train}
         if method in spec["repeated"]:
             for k in range(len(fold.parts)):
                 rest = fold.parts[:k] + fold.parts[k + 1 :]
                 trainings[f"without part {k + 1}"] = np.concatenate(rest)
         if entry.get("without_near"):
-            trainings = {"all parts": leak.unrelated(fold.train)}
+            trainings = {"all parts": fold.train[~near_new[fold.train]]}
         for trained_on, train in trainings.items():
-            scores = model.predict(train, fold.test, model.chosen)
+            scores = predict(train, fold.test)
             row = {
                 "setting": setting,
                 "method": method,
                 "trained_on": trained_on,
                 "n_train": len(train),
-                **model.chosen,
+                **chosen,
             }
             by_leak = method in spec["by_leak"] and trained_on == "all parts"
-            for name, part in leak.parts.items() if by_leak else [("all", slice(None))]:
-                found = _scored(problem, scores, part, entry)
-                yield {**row, "pairs": name, **found, **(leak.counts if by_leak else {})}
+            for name, part in parts.items() if by_leak else [("all", slice(None))]:
+                test = fold.test[part]
+                found = {"n": len(test)}
+                if len(test) > 1:
+                    pairs = problem.y[test], scores[part], fold.rows[test], fold.cols[test]
+                    found |= affinity_scores(*pairs, fold.positive_above, _SCORES)
+                yield {**row, "pairs": name, **found, **(counts if by_leak else {})}
 
 
-def _scored(problem, scores, part, entry):
-    fold, test = problem.fold, problem.fold.test[part]
-    if len(test) < 2:
-        return {"n": len(test)}
-    found = affinity_scores(
-        problem.y[test],
-        scores[part],
-        fold.rows[test],
-        fold.cols[test],
-        fold.positive_above,
-        _SCORES,
-    )
-    if entry["model"] in ("svm", "ridge of classes", "libsvm"):  # their scores are no affinities
-        found |= {"mse": np.nan, "rm2": np.nan}
-    return {"n": len(test), **found}
+def _leaks(fold, similarities):
+    """Masks of test pairs, counts, and the pairs with a vertex that is nearly a new one."""
+    near = []
+    for S in similarities:
+        size = np.sqrt(np.diag(S))
+        alike = S / np.outer(size, size) >= _NEAR
+        np.fill_diagonal(alike, True)
+        near.append(alike | alike.T)
+    known = np.zeros([len(S) for S in similarities], np.float32)
+    known[fold.rows[fold.train], fold.cols[fold.train]] = 1
+    reach = near[0].astype(np.float32) @ known @ near[1].astype(np.float32)
+    related = reach[fold.rows[fold.test], fold.cols[fold.test]] > 0
+    twins = fold.leak(*similarities)
+    parts = {
+        "all": np.ones(len(fold.test), bool),
+        "twin": twins.pairs,
+        "near": related & ~twins.pairs,
+        "other": ~related & ~twins.pairs,
+    }
+    new, with_near, near_new = (fold.new_rows, fold.new_cols), 0, np.zeros(len(fold.rows), bool)
+    for alike, fresh, vertices in zip(near, new, (fold.rows, fold.cols), strict=True):
+        with_near += alike[np.ix_(fresh, np.unique(vertices[fold.train]))].any(axis=1).sum()
+        near_new |= alike[:, fresh].any(axis=1)[vertices]
+    counts = {
+        "new_vertices": sum(map(len, new)),
+        "with_twin": int(twins.rows.sum() + twins.cols.sum()),
+        "with_near": int(with_near),
+    }
+    return parts, counts, near_new
 
 
-class _Margins:
-    """Row and column effects alone. A method chooses on a validation part, then predicts."""
+def _margins(problem, entry):
+    """Row and column effects alone. A model is what it chose, and a function that predicts."""
+    X, y = problem.bare, problem.y
+    return {}, lambda train, test: margin_scores(X[train], y[train], X[test])
 
-    def __init__(self, problem, entry):
-        self.problem, self.entry, self.spec = problem, entry, problem.spec
-        self.fold, self.y = problem.fold, problem.y
-        self.chosen = {}  # columns that say what has been chosen
 
-    def choose(self, validation, train):
-        pass
+def _ridge(problem, entry):
+    choices, regs, y = problem.choices, problem.spec["regs"], problem.y
+    sides = choices["drugs"], choices["targets"]
+    sides = entry.get("tabulated", {}).get(problem.data.name.lower(), sides)
+    of_vertices = choices["effects"] if entry.get("effects", True) else [[0.0, 0.0]]
+    permuted = entry.get("permuted", False)
+    points = []
+    for drugs, targets, effects in itertools.product(*sides, of_vertices):
+        errors = problem.errors(drugs, targets, permuted, tuple(effects))
+        for reg, mse in zip(regs, errors, strict=True):
+            # the last effects are an end of their grid, none is no edge
+            on_edge = reg in (min(regs), max(regs)) or effects == choices["effects"][-1]
+            point = {
+                "drug_kernel": drugs,
+                "target_kernel": targets,
+                "row_effect": effects[0],
+                "col_effect": effects[1],
+                "reg": reg,
+                "on_edge": int(on_edge),
+                "validation_mse": mse,
+            }
+            points.append(point)
+    chosen = min(points, key=lambda point: point["validation_mse"])
 
-    def predict(self, train, test, chosen):
-        X = self.problem.bare
-        return margin_scores(X[train], self.y[train], X[test])
-
-    def best_for_classes(self, points, validation, train):
-        """The point of the largest AUPR on the validation part."""
-        positive = self.problem.positive[validation]
-        return max(
-            points, key=lambda point: aupr(positive, self.predict(train, validation, point))
+    def predict(train, test):
+        X, mean = (
+            problem.pairs(chosen["drug_kernel"], chosen["target_kernel"], permuted),
+            y[train].mean(),
         )
+        model = problem.ridge((chosen["row_effect"], chosen["col_effect"]), chosen["reg"])
+        return model.fit(X[train], y[train] - mean).predict(X[test]) + mean
+
+    return chosen, predict
 
 
-class _Ridge(_Margins):
-    def choose(self, validation, train):
-        regs = self.spec["regs"]
-        # the last effects are an end of their grid, none is no edge
-        largest = list(self.problem.choices["effects"][-1])
-        points = []
-        for drugs, targets, effects in self._candidates():
-            kernels = self._kernels(drugs, targets)
-            errors = self.problem.errors(kernels, effects, validation, train)
-            for reg, mse in zip(regs, errors, strict=True):
-                point = {
-                    "drug_kernel": drugs,
-                    "target_kernel": targets,
-                    "row_effect": effects[0],
-                    "col_effect": effects[1],
-                    "reg": reg,
-                    "on_edge": int(_at_an_end(reg, regs) or list(effects) == largest),
-                    "validation_mse": mse,
-                }
-                points.append(point)
-        self.chosen = min(points, key=lambda point: point["validation_mse"])
-
-    def _candidates(self):
-        choices = self.problem.choices
-        sides = choices["drugs"], choices["targets"]
-        sides = self.entry.get("tabulated", {}).get(self.problem.name, sides)
-        effects = choices["effects"] if self.entry.get("effects", True) else [[0.0, 0.0]]
-        return itertools.product(*sides, effects)
-
-    def _kernels(self, drugs, targets):
-        return drugs, targets, self.entry.get("permuted", False)
-
-    def predict(self, train, test, chosen):
-        X = self.problem.pairs(*self._kernels(chosen["drug_kernel"], chosen["target_kernel"]))
-        effects = chosen["row_effect"], chosen["col_effect"]
-        return self._fitted(X, train, test, effects, chosen["reg"])
-
-    def _fitted(self, X, train, test, effects, reg):
-        mean = self.y[train].mean()
-        model = self.problem.ridge(effects, reg).fit(X[train], self.y[train] - mean)
-        return model.predict(X[test]) + mean
-
-
-class _RidgeOfClasses(_Ridge):
-    """A machine of the positives, with the kernels that ridge regression on affinities chooses."""
-
-    def choose(self, validation, train):
-        super().choose(validation, train)
-        regs = self.spec["class_regs"].get(self.problem.name, self.spec["regs"])
-        points = [self.chosen | {"reg": reg, "validation_mse": np.nan} for reg in regs]
-        self.chosen = self.best_for_classes(points, validation, train)
-        self.chosen["on_edge"] = _at_an_end(self.chosen["reg"], regs)
-
-    def _fitted(self, X, train, test, effects, reg):
-        machine = self._machine(effects, reg).fit(X[train], self.problem.labels[train])
-        return scores_of(machine, X[test])
-
-    def _machine(self, effects, reg):
-        return self.problem.ridge(effects, reg)
-
-
-class _Svm(_RidgeOfClasses):
-    """KronSVM: the squared hinge loss."""
-
-    def _machine(self, effects, reg):
-        return KronSVM(**self.problem.parameters(effects, reg), solver="cg")
-
-
-class _LibSvm(_Ridge):
-    """LibSVM of the positives: a Gaussian kernel on rows of the kernels that ridge chooses."""
-
-    def choose(self, validation, train):
-        super().choose(validation, train)
-        kernels = {name: self.chosen[name] for name in ("drug_kernel", "target_kernel")}
-        features = (spread_rows(self.problem.kernels[name]) for name in kernels.values())
-        self.X = PairData(*features, self.fold.rows, self.fold.cols)
-        regs, gammas = self.entry["regs"], self.entry["gammas"]
-        points = [
-            kernels | {"validation_mse": np.nan, "reg": reg, "gamma": gamma}
-            for gamma, reg in itertools.product(gammas, regs)
-        ]
-        self.chosen = self.best_for_classes(points, validation, train)
-        at_ends = _at_an_end(self.chosen["reg"], regs), _at_an_end(self.chosen["gamma"], gammas)
-        self.chosen["on_edge"] = max(at_ends)
-
-    def predict(self, train, test, chosen):
-        model = PairLibSVM(reg=chosen["reg"], gamma=chosen["gamma"], precompute=True)
-        model.fit(self.X[train], self.problem.labels[train])
-        return model.to_vec_trick().decision_function(self.X[test])
-
-
-class _Cv(_Margins):
+def _cv(problem, entry):
     """KronRidgeCV with the same validation part: weights of all kernels by the gradient."""
-
-    def choose(self, validation, train):
-        sides = [
-            {name: self.problem.kernels[name] for name in self.problem.choices[side]}
-            for side in ("drugs", "targets")
-        ]
-        first = (next(iter(side.values())) for side in sides)
-        self.X = PairData(*first, self.fold.rows, self.fold.cols)
-        order = np.concatenate([validation, train])
-        held_out, rest = np.split(np.arange(len(order)), [len(validation)])
-        self.model = KronRidgeCV(
-            row_kernels=sides[0],
-            col_kernels=sides[1],
-            cv=[(rest, held_out)],
-            **self.entry["parameters"],
-        ).fit(self.X[order], self.y[order])
-        error, on_edge = self.model.best_score_, len(self.model.on_edge_)
-        self.chosen = _weighted(self.model.best_params_, error) | {"on_edge": on_edge}
-
-    def predict(self, train, test, chosen):
-        return self.model.predict(self.X[test])  # ``choose`` has fitted it to all parts
+    sides = [
+        {name: problem.kernels[name] for name in problem.choices[side]}
+        for side in ("drugs", "targets")
+    ]
+    X = problem.pairs(*(next(iter(side)) for side in sides), permuted=False)
+    order = np.concatenate([problem.validation, problem.rest])
+    held_out, rest = np.split(np.arange(len(order)), [len(problem.validation)])
+    model = KronRidgeCV(
+        row_kernels=sides[0], col_kernels=sides[1], cv=[(rest, held_out)], **entry["parameters"]
+    ).fit(X[order], problem.y[order])
+    chosen = _weighted(model.best_params_, model.best_score_) | {"on_edge": len(model.on_edge_)}
+    return chosen, lambda train, test: model.predict(X[test])  # it has been fitted to all parts
 
 
-class _Stored(_Margins):
+def _stored(problem, entry):
     """KronRidgeCV as it chose among more kernels, that of training labels too, in minutes."""
+    best = best_of(problem.data.name, problem.fold.name)
+    model = KronRidgeCV(**candidates(problem.data), **best["model"])
+    X, y = problem.bare, problem.y
 
-    def choose(self, validation, train):
-        best = best_of(self.problem.data.name, self.fold.name)
-        self.parameters = best["parameters"]
-        self.model = KronRidgeCV(**candidates(self.problem.data), **best["model"])
-        self.chosen = _weighted(self.parameters, best["error"])
+    def predict(train, test):
+        return model.refit(X[train], y[train], best["parameters"]).predict(X[test])
 
-    def predict(self, train, test, chosen):
-        X = self.problem.bare
-        model = self.model.refit(X[train], self.y[train], self.parameters)
-        return model.predict(X[test])
-
-
-def spread_rows(K: np.ndarray) -> np.ndarray:
-    """The rows of a kernel matrix (m, m) as features whose mean squared distance is 1."""
-    squares = np.einsum("ij,ij->", K, K) - np.square(K.sum(axis=0)).sum() / len(K)
-    return K / np.sqrt(2 * squares / (len(K) - 1))
+    return _weighted(best["parameters"], best["error"]), predict
 
 
 def _weighted(parameters, error):
@@ -332,16 +244,4 @@ def _weighted(parameters, error):
     return kernels | {"validation_mse": error} | numbers
 
 
-def _at_an_end(value, grid):
-    return int(value in (min(grid), max(grid)))
-
-
-_MODELS = {
-    "margins": _Margins,
-    "ridge": _Ridge,
-    "cv": _Cv,
-    "stored": _Stored,
-    "svm": _Svm,
-    "ridge of classes": _RidgeOfClasses,
-    "libsvm": _LibSvm,
-}
+_MODELS = {"margins": _margins, "ridge": _ridge, "cv": _cv, "stored": _stored}

@@ -8,8 +8,8 @@ from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
 from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
-from kronbench.models import KronRidge
 from kronbench.pairs import PairData
+from kronbench.papers.field.measure.affinity_folds import ridge_with_effects
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(
@@ -21,25 +21,23 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each setting and split, a random one or the published one of ``folds``.
 
-    Complete data. ``test_sizes`` are a share or a number of pairs or vertices, as in the published
-    split. The kernels and the effects of vertices are fixed; the weight is chosen for each split
-    on a fifth of its training pairs or vertices, held out in the same setting. ``rank_ci`` and
-    ``rank_mse`` are the shares of the random splits with a smaller value.
+    The weight is chosen for each split on a fifth of its training pairs or vertices, held out in
+    the same setting. ``rank_ci`` and ``rank_mse`` are the shares of the random splits with a
+    smaller value.
     """
     problem = _Problem(data, spec)
     frames = []
     for setting, number in spec["splits"].items():
-        splits = [("random", seed) for seed in range(number)]
-        if setting in spec["folds"]:
-            splits.append(("published", spec["folds"][setting]))
+        published = [spec["folds"][setting]] if setting in spec["folds"] else []
         rows = []
-        for kind, name in tqdm(splits, desc=f"{data.name}, {setting}", unit="split"):
-            if kind == "random":
-                size = spec["test_sizes"][setting]
-                train, test = shuffle_split(problem.X, setting, size, name)
-            else:
+        for name in tqdm([*range(number), *published], f"{data.name}, {setting}", unit="split"):
+            if name in published:
                 fold = folds(data.name, name, data=data)
                 train, test = np.sort(fold.train), np.sort(fold.test)
+            else:
+                size = spec["test_sizes"][setting]
+                train, test = shuffle_split(problem.X, setting, size, name)
+            kind = "published" if name in published else "random"
             found = problem.scored(setting, train, test)
             rows.append({"setting": setting, "split": str(name), "kind": kind, **found})
         frame = pd.DataFrame(rows)
@@ -95,23 +93,12 @@ class _Problem:
 
     def _predictions(self, setting, train, test, regs):
         mean = self.y[train].mean()
-        if setting != "A":
-            return [mean + scores for scores in self._closed(train, mean, test, regs)]
-        model = KronRidge(
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-            row_effect=self.effects[0],
-            col_effect=self.effects[1],
-            solver="minres",
-            max_iter=self.max_iter,
-            tol=1e-5,
-            product="dense",
-        )
-        path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
-        return list(mean + path.final_test_scores(0.0))
-
-    def _closed(self, train, mean, test, regs):
-        """Ridge regression on the complete block of known vertices, by its eigenvalues."""
+        if setting == "A":
+            model = ridge_with_effects(self.effects, self.max_iter)
+            path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
+            yield from mean + path.final_test_scores(0.0)
+            return
+        # on the complete block of known vertices, by its eigenvalues
         values, vectors, tested, known = [], [], [], []
         for side, of_pair in enumerate((self.X.rows, self.X.cols)):
             old = np.unique(of_pair[train])
@@ -128,4 +115,4 @@ class _Problem:
         projected = U.T @ (self.Y[np.ix_(*known)] - mean) @ V
         for reg in regs:
             filtered = projected / (np.multiply.outer(*values) + reg)
-            yield (left @ filtered @ right.T)[tuple(tested)]
+            yield mean + (left @ filtered @ right.T)[tuple(tested)]

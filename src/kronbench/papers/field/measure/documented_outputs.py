@@ -16,15 +16,8 @@ from kronbench.models import CompleteKronRidge, TwoStepRidge
 from kronbench.runner.columns import Columns
 
 COLUMNS = Columns(key=("file", "reading", "line"))
-_NUMBERS = (
-    "iteration",
-    "exponent",
-    "second_exponent",
-    "value",
-    "ties",
-    "order_mean",
-    "order_deviation",
-)
+_EXPONENTS = ("exponent", "second_exponent")
+_NUMBERS = ("iteration", *_EXPONENTS, "value", "ties", "order_mean", "order_deviation")
 
 _TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
 
@@ -37,16 +30,18 @@ def run(spec, data, rng):
     where more than one pair or vertex is left out. ``only`` names those that are run, None all.
 
     "as described" leaves out what the documentation says; "as programmed" repeats departures of
-    the program from that. ``ties`` is half the share of comparable pairs with equal predictions
-    (targets of one sequence): rounding decides what a program that does not count them half makes
-    of these. ``order_mean`` and ``order_deviation`` are of this value and ``spec["orders"]``
-    others, with their sums in orders that are drawn, for the first ``reordered`` iterations.
+    the program from that. ``ties`` is half the share of comparable pairs with equal predictions:
+    rounding decides what a program that does not count them half makes of these. ``order_mean``
+    and ``order_deviation`` are of this value and ``spec["orders"]`` others, with their sums in
+    orders that are drawn, for the first ``reordered`` iterations.
     """
     frames = []
     names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
     only = spec["only"] or names
     for name in tqdm([name for name in names if name in only], desc=data.name, unit="file"):
-        script = spec["scripts"][name]
+        script = dict(spec["scripts"][name])
+        ends = script.get("exponents", ())
+        script["exponents"] = [np.arange(first, last + 1) for first, last in ends]
         lines = _LINES[script["model"]](data, script, spec)
         frame = pd.DataFrame(lines).assign(file=name)
         frame["line"] = frame.groupby("reading").cumcount() + 1
@@ -54,12 +49,11 @@ def run(spec, data, rng):
     if not frames:
         raise InputError(f"no script of {data.name} is to be run: give some in only")
     # every column, whichever scripts are run
-    return pd.concat(frames, ignore_index=True).reindex(
-        columns=[*COLUMNS.key, *_NUMBERS, "score", "at"]
-    )
+    columns = [*COLUMNS.key, *_NUMBERS, "score", "at"]
+    return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _line(labels, predictions, score, reading="as described", **at):
+def _line(labels, predictions, score, exponents=(), reading="as described", **at):
     """A row: the concordance index, equal predictions counted half, and what they could move."""
     y, p = np.ravel(labels), np.ravel(predictions)
     order = np.argsort(p, kind="stable")
@@ -68,11 +62,10 @@ def _line(labels, predictions, score, reading="as described", **at):
     levels[order] = np.concatenate([[0], np.cumsum(steps)])
     value = concordance_index(y, levels)
     ties = value - concordance_index(y, levels, ties="zero")
+    if exponents:
+        at = {"at": " ".join(f"2^{exponent}" for exponent in exponents)}
+        at |= zip(_EXPONENTS, exponents, strict=False)
     return {"reading": reading, "score": score, "value": value, "ties": ties, **at}
-
-
-def _weights(script):
-    return [np.arange(first, last + 1) for first, last in script["exponents"]]
 
 
 def _shuffled(size, n_train, drawn):
@@ -92,75 +85,68 @@ def _sides(data, script, spec):
             yield list(range(size)), list(range(size))
 
 
-class _Split:
-    """Features, or kernels, and labels of the vertices that train, and of those that test."""
+def _split(data, script, spec):
+    """Kernels and labels of the vertices that train, labels of those that test, and a function.
 
-    def __init__(self, data, script, spec):
-        parts = list(_sides(data, script, spec))
-        features = data["drug_similarity"], data["target_similarity"]
-        gammas = script.get("gammas", [None, None])
-        self.kernels, self.crosses = [], []
-        for X, (train, test), gamma in zip(features, parts, gammas, strict=True):
-            kind = "linear" if gamma is None else "gaussian"
-            self.kernels.append(gram(X[train], kernel=kind, gamma=gamma))
-            self.crosses.append(gram(X[test], X[train], kernel=kind, gamma=gamma))
-        self.Y, self.Y_test = (data["values"][np.ix_(*part)] for part in zip(*parts, strict=True))
-
-    def predictor(self):
-        """A function of the inverse eigenvalues (m, q) that a method has: test predictions."""
-        spectra = [kernel_spectrum(K) for K in self.kernels]
-        (left, right), (U, V) = self.crosses, (spectrum.vectors for spectrum in spectra)
-        coordinates = U.T @ self.Y @ V
-        left, right = left @ U, right @ V
-        values = [spectrum.values for spectrum in spectra]
-        return lambda inverse: left @ (coordinates * inverse(*values)) @ right.T
+    It predicts the latter by the inverse eigenvalues (m, q) that a method has.
+    """
+    parts = list(_sides(data, script, spec))
+    features = data["drug_similarity"], data["target_similarity"]
+    gammas = script.get("gammas", [None, None])
+    kernels, spectra, turned = [], [], []
+    for X, (train, test), gamma in zip(features, parts, gammas, strict=True):
+        options = {"kernel": "linear" if gamma is None else "gaussian", "gamma": gamma}
+        kernels.append(gram(X[train], **options))
+        spectra.append(kernel_spectrum(kernels[-1]))
+        turned.append(gram(X[test], X[train], **options) @ spectra[-1].vectors)
+    Y, Y_test = (data["values"][np.ix_(*part)] for part in zip(*parts, strict=True))
+    (rows, cols), (left, right) = spectra, turned
+    coordinates = rows.vectors.T @ Y @ cols.vectors
+    return (
+        kernels,
+        Y,
+        Y_test,
+        lambda inverse: left @ (coordinates * inverse(rows.values, cols.values)) @ right.T,
+    )
 
 
 def _ridge(data, script, spec):
     """Kronecker ridge regression: leave-one-out of pairs in setting A, else a test set."""
-    split = _Split(data, script, spec)
-    (exponents,) = _weights(script)
+    kernels, Y, Y_test, predict = _split(data, script, spec)
+    (exponents,) = script["exponents"]
     if script["setting"] == "A":
         model = CompleteKronRidge(row_kernel="precomputed", col_kernel="precomputed")
-        grid = model.fit_matrix(*split.kernels, split.Y).loo_grid("A", 2.0**exponents)
-        scored = ((split.Y, F, "left out") for _, F in grid)
+        grid = model.fit_matrix(*kernels, Y).loo_grid("A", 2.0**exponents)
+        scored = ((Y, F, "left out") for _, F in grid)
     else:
-        predict = split.predictor()
         scored = (
-            (split.Y_test, predict(lambda x, s, reg=2.0**e: 1 / (np.outer(x, s) + reg)), "test")
+            (Y_test, predict(lambda x, s, reg=2.0**e: 1 / (np.outer(x, s) + reg)), "test")
             for e in exponents
         )
-    for exponent, (y, F, score) in zip(exponents, scored, strict=True):
-        yield _line(y, F, score, at=f"2^{exponent}", exponent=exponent)
+    for exponent, scores in zip(exponents, scored, strict=True):
+        yield _line(*scores, [exponent])
 
 
 def _two_step(data, script, spec):
     """Two-step ridge regression: a test set in settings B to D, then what is left out."""
-    split = _Split(data, script, spec)
-    exponents = _weights(script)
-    regs = [2.0**e for e in exponents]
+    kernels, Y, Y_test, predict = _split(data, script, spec)
+    setting, exponents = script["setting"], script["exponents"]
     model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed")
-    model.fit_matrix(*split.kernels, split.Y)
-    folds = _folds(split.Y.shape, script) if "folds" in script else None
-    left_out = dict(model.loo_grid(script["setting"], *regs, folds=folds))
-    predict = split.predictor()
-    for i, first in enumerate(exponents[0]):
-        for j, second in enumerate(exponents[1]):
-            place = {"exponent": first, "second_exponent": second, "at": f"2^{first} 2^{second}"}
-            if script["setting"] != "A":
-                F = predict(lambda x, s, a=regs[0][i], b=regs[1][j]: 1 / np.outer(x + a, s + b))
-                yield _line(split.Y_test, F, "test", **place)
-            yield _line(split.Y, left_out[i, j], "left out", **place)
-
-
-def _folds(shape, script):
-    """Numbers of the parts, as ``loo_grid`` takes them."""
-    sizes = {"A": [shape], "B": shape[:1], "C": shape[1:], "D": shape}[script["setting"]]
-    numbers = [np.empty(size, int) for size in sizes]
-    for parts, seed in zip(numbers, script["fold_seeds"], strict=True):
-        for k, part in enumerate(random_folds(parts.size, script["folds"], seed)):
-            parts.flat[part] = k
-    return numbers if script["setting"] == "D" else numbers[0]
+    folds = None
+    if "folds" in script:  # numbers of the parts, as ``loo_grid`` takes them
+        sizes = {"A": [Y.shape], "B": Y.shape[:1], "C": Y.shape[1:], "D": Y.shape}[setting]
+        folds = [np.empty(size, int) for size in sizes]
+        for parts, seed in zip(folds, script["fold_seeds"], strict=True):
+            for k, part in enumerate(random_folds(parts.size, script["folds"], seed)):
+                parts.flat[part] = k
+        folds = folds if setting == "D" else folds[0]
+    regs = [2.0**e for e in exponents]
+    left_out = dict(model.fit_matrix(*kernels, Y).loo_grid(setting, *regs, folds=folds))
+    for (i, first), (j, second) in itertools.product(*map(enumerate, exponents)):
+        if setting != "A":
+            F = predict(lambda x, s, a=regs[0][i], b=regs[1][j]: 1 / np.outer(x + a, s + b))
+            yield _line(Y_test, F, "test", [first, second])
+        yield _line(Y, left_out[i, j], "left out", [first, second])
 
 
 def random_folds(size: int, number: int, seed: int) -> list[list[int]]:
@@ -182,7 +168,7 @@ def _symmetric(data, script, spec):
     """
     S = data["drug_similarity_ecfp4"]
     K = gram(data["drug_similarity"], kernel="linear")
-    setting, (exponents,) = script["setting"], _weights(script)
+    setting, (exponents,) = script["setting"], script["exponents"]
     model = TwoStepRidge(row_kernel="precomputed", col_kernel="precomputed").fit_matrix(K, K, S)
     for reading in ("as described", "as programmed"):
         for exponent in exponents:
@@ -191,32 +177,35 @@ def _symmetric(data, script, spec):
             grid = model.loo_grid(setting.replace("B", "C"), reg, reg, symmetric=True)
             F = next(iter(grid))[1]
             if reading == "as programmed":
-                F = _programmed(setting, np.linalg.solve(K + reg * np.eye(len(K)), K).T, S, F)
-            yield _line(S, F, "left out", reading, at=f"2^{exponent}", exponent=exponent)
-
-
-def _programmed(setting, H, S, F):
-    """Predictions (m, m) as the program makes them.
-
-    In A the entries of the diagonal, their own mirror images, are left out twice; in D they are
-    zero. In B each side is smoothed once, with its labels on the diagonal replaced by what should
-    be leave-one-out, (H - I) Y / (1 - h); the parentheses make it H - Y / (1 - h). Either way row
-    and column of the vertex remain in the training set.
-    """
-    h = H.diagonal()
-    if setting == "B":
-        for _ in range(2):
-            S = H @ (S.T + np.diag(h - S.diagonal() / (1 - h)))
-        return S
-    diagonal = ((H @ S @ H).diagonal() - 2 * h**2 * S.diagonal()) / (1 - 2 * h**2)
-    return F - np.diag(F.diagonal() - (diagonal if setting == "A" else 0.0))
+                H = np.linalg.solve(K + reg * np.eye(len(K)), K).T
+                h = H.diagonal()
+                if setting == "B":
+                    # Each side is smoothed once, with its labels on the diagonal replaced by what
+                    # should be leave-one-out, (H - I) Y / (1 - h); the parentheses make it
+                    # H - Y / (1 - h). Row and column of the vertex remain in the training set.
+                    F = S
+                    for _ in range(2):
+                        F = H @ (F.T + np.diag(h - F.diagonal() / (1 - h)))
+                else:
+                    # In A the entries of the diagonal, their own mirror images, are left out
+                    # twice; in D they are zero.
+                    twice = 2 * h**2
+                    diagonal = ((H @ S @ H).diagonal() - twice * S.diagonal()) / (1 - twice)
+                    F = F - np.diag(F.diagonal() - (diagonal if setting == "A" else 0.0))
+            yield _line(S, F, "left out", [exponent], reading)
 
 
 def _iterations(data, script, spec):
     """MINRES on the features of known pairs, without a weight: each tenth iterate."""
     rows, cols = np.nonzero(np.isfinite(data["values"]))
     y = data["values"][rows, cols]
-    train, test = _known_split(data, script, spec, rows, cols)
+    if script["setting"] == "A":
+        drawn = np.random.RandomState(spec["split_seed"][data.name])
+        train, test = map(np.sort, _shuffled(len(y), spec["n_train"][data.name][2], drawn))
+    else:
+        sides = zip((rows, cols), _sides(data, script, spec), strict=True)
+        new = [np.isin(of_pair, test) for of_pair, (train, test) in sides if train != test]
+        train, test = np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
     X = data["drug_similarity"], data["target_similarity"]
     lines = _iterates(*X, (rows, cols, y), train, test, script["max_iter"])
     of_orders = [[line["value"] for line in lines[: script["reordered"] // 10]]]
@@ -237,19 +226,6 @@ def _iterations(data, script, spec):
         yield line | {"order_mean": np.mean(values), "order_deviation": np.std(values, ddof=1)}
 
 
-def _known_split(data, script, spec, rows, cols):
-    if script["setting"] == "A":
-        drawn = np.random.RandomState(spec["split_seed"][data.name])
-        train, test = _shuffled(len(rows), spec["n_train"][data.name][2], drawn)
-        return np.sort(train), np.sort(test)
-    new = [
-        np.isin(vertices, test)
-        for vertices, (train, test) in zip((rows, cols), _sides(data, script, spec), strict=True)
-        if train != test
-    ]
-    return np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
-
-
 def _iterates(D, T, pairs, train, test, max_iter):
     rows, cols, y = pairs
     drugs, in_rows = np.unique(rows[train], return_inverse=True)
@@ -266,7 +242,7 @@ def _iterates(D, T, pairs, train, test, max_iter):
     def square(w):
         return adjoint((left @ (w.reshape(shape) @ right.T))[in_rows, in_cols])
 
-    lines, iterations = [], iter(range(1, max_iter + 1))
+    lines, iterations = [], itertools.count(1)
 
     def scored(w, residual):
         iteration = next(iterations)
@@ -291,9 +267,5 @@ def _turned(features, used):
     return features @ basis.T
 
 
-_LINES = {
-    "ridge": _ridge,
-    "two-step": _two_step,
-    "symmetric": _symmetric,
-    "iterations": _iterations,
-}
+_LINES = {"ridge": _ridge, "two-step": _two_step, "symmetric": _symmetric}
+_LINES |= {"iterations": _iterations}

@@ -11,9 +11,7 @@ from kronbench.linalg import gram, multishift_minres
 from kronbench.pairs import PairData, PairwiseOperator
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("kernel", "pairwise", "setting", "random_state", "iteration"),
-)
+COLUMNS = Columns(key=("kernel", "pairwise", "setting", "random_state", "iteration"))
 
 # Their setting 2 has new targets, which are our columns.
 _SPLITS = {
@@ -22,19 +20,15 @@ _SPLITS = {
     "setting 3": ("B", 0.25),
     "setting 4": ("D", 0.36),
 }
-_RENUMBERED = "Cartesian, renumbered"
 
 
 def run(spec, data, rng):
     """One row for each pairwise kernel, setting, seed of the split and iteration.
 
-    Viljanen, Airola & Pahikkala 2022: ridge regression on Metz's pairs. The splits are those of
-    ``random_state``; of the seed ``stated`` in the published script there are
-    ``stated_iterations`` of the kernel "Kronecker".
-
-    ``auc`` is the test AUC; ``auc_reversed``, for ``second_order`` kernels, that of the same pairs
-    in the reverse order, which differs by rounding alone: their distance is ``band``. For
-    ``inner`` kernels ``auc_inner`` is that of training pairs held out in the same setting.
+    The splits are those of ``random_state``; of the seed ``stated`` in the published script there
+    are ``stated_iterations`` of the kernel "Kronecker". ``auc_reversed``, for ``second_order``
+    kernels, is of the same pairs and vertices in the reverse order: its distance is ``band``.
+    For ``inner`` kernels ``auc_inner`` is that of training pairs held out in the same setting.
     "Cartesian, renumbered" has the identities of the published program at prediction, where the
     i-th of the vertices that occur in the test set is taken for the i-th of those that occur in
     the training set.
@@ -46,15 +40,35 @@ def run(spec, data, rng):
     options = gaussian if spec["kernel"] == "Gaussian" else {"kernel": "linear"}
     features = data["drug_similarity"], data["target_similarity"]
     X = PairData(*(gram(of_side, **options) for of_side in features), rows, cols)
+    K, G = (np.ascontiguousarray(M[::-1, ::-1]) for M in (X.row_features, X.col_features))
+    backwards = PairData(K, G, X.n_rows - 1 - rows[::-1], X.n_cols - 1 - cols[::-1])
     frames = []
 
     def curve(name, iterations, *problem):
         return _Curve(name.lower(), *problem, spec["reg"], iterations)
 
     def add(name, setting, state, columns):
-        printed = _printed(data, spec["kernel"], name.partition(",")[0], setting)
-        names = {"pairwise": name, "setting": setting, "random_state": state}
-        frames.append(_rows(columns | printed).assign(kernel=spec["kernel"], **names))
+        if "printed_test" in data.arrays:
+            at = (
+                PAIRWISE_KERNELS.index(name.partition(",")[0]),
+                SETTINGS.index(setting.capitalize()),
+            )
+            of_kernel = data["printed_test"][DOMAIN_KERNELS.index(spec["kernel"])]
+            columns = columns | {"printed": of_kernel[at]}
+        length = len(columns["auc"])
+        frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
+        frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed"])
+        frames.append(
+            frame.assign(
+                iteration=np.arange(1, length + 1),
+                difference=(frame["auc"] - frame["printed"]).abs(),
+                band=(frame["auc"] - frame["auc_reversed"]).abs(),
+                kernel=spec["kernel"],
+                pairwise=name,
+                setting=setting,
+                random_state=state,
+            )
+        )
 
     for setting in tqdm(spec["settings"], desc=data.name, unit="setting"):
         state = spec["random_state"]
@@ -64,7 +78,7 @@ def run(spec, data, rng):
             columns = {"auc": ours.test_auc()}
             if name in spec["second_order"]:
                 last = len(X) - 1
-                again = curve(name, iterations, *_reversed(X, y), last - train, last - test)
+                again = curve(name, iterations, backwards, y[::-1], last - train, last - test)
                 columns["auc_reversed"] = again.test_auc()
             if name in spec["inner"]:
                 parts = shuffle_split(X[train], *_SPLITS[setting], state)
@@ -72,7 +86,7 @@ def run(spec, data, rng):
                 columns["auc_inner"] = inner.test_auc()
             add(name, setting, state, columns)
             if name == "Cartesian":
-                add(_RENUMBERED, setting, state, {"auc": ours.renumbered_auc()})
+                add("Cartesian, renumbered", setting, state, {"auc": ours.renumbered_auc()})
         if spec["stated"] is not None:
             split = shuffle_split(X, *_SPLITS[setting], spec["stated"])
             stated = curve("Kronecker", spec["stated_iterations"], X, y, *split)
@@ -80,29 +94,27 @@ def run(spec, data, rng):
     return pd.concat(frames, ignore_index=True)
 
 
-def _reversed(X, y):
-    K, G = (np.ascontiguousarray(M[::-1, ::-1]) for M in (X.row_features, X.col_features))
-    return PairData(K, G, X.n_rows - 1 - X.rows[::-1], X.n_cols - 1 - X.cols[::-1]), y[::-1]
-
-
 class _Curve:
     """MINRES on the training pairs; scores of the test pairs come out of the same products."""
 
     def __init__(self, pairwise, X, y, train, test, reg, iterations):
-        self.pairwise, self.X, self.y, self.train, self.test = pairwise, X, y, train, test
+        self.pairwise, self.X, self.y, self.test = pairwise, X, y, test
         # vertices without a training pair have no coefficients
         self.row_vertices, in_rows = np.unique(X.rows[train], return_inverse=True)
         self.col_vertices, in_cols = np.unique(X.cols[train], return_inverse=True)
         self.inputs = in_rows, in_cols
         both = np.concatenate([train, test])
-        match = (_places(self.row_vertices, X.n_rows), _places(self.col_vertices, X.n_cols))
-        self.operator = self._operator(
-            X.rows[both], X.cols[both], *match, X.row_features, X.col_features
+        matches = []  # for each vertex its place among those that train, -1 for a new one
+        for vertices, size in ((self.row_vertices, X.n_rows), (self.col_vertices, X.n_cols)):
+            matches.append(np.full(size, -1))
+            matches[-1][vertices] = np.arange(len(vertices))
+        operator = self._operator(
+            X.rows[both], X.cols[both], *matches, X.row_features, X.col_features
         )
         test_images = []
 
         def product(v):
-            images = self.operator.matvec(v)
+            images = operator.matvec(v)
             test_images.append(images[len(train) :])
             return images[: len(train)]
 
@@ -114,22 +126,13 @@ class _Curve:
         self.test_images = np.array(test_images[: self.solutions.n_iter])
 
     def _operator(self, rows, cols, row_match, col_match, K, G):
-        return PairwiseOperator(
-            self.pairwise,
-            K[:, self.row_vertices],
-            G[:, self.col_vertices],
-            rows,
-            cols,
-            *self.inputs,
-            row_match=row_match,
-            col_match=col_match,
-            method="dense",
-        )
+        kernels = K[:, self.row_vertices], G[:, self.col_vertices]
+        matches = {"row_match": row_match, "col_match": col_match}
+        places = rows, cols, *self.inputs
+        return PairwiseOperator(self.pairwise, *kernels, *places, method="dense", **matches)
 
-    def test_auc(self):
-        return self._areas(self.test_images)
-
-    def _areas(self, images):
+    def test_auc(self, images=None):
+        images = self.test_images if images is None else images
         return [roc_auc(self.y[self.test], s) for s in self.solutions.coefficients[0] @ images]
 
     def renumbered_auc(self):
@@ -145,33 +148,4 @@ class _Curve:
         operator = self._operator(
             of_row, of_col, *matches, X.row_features[rows], X.col_features[cols]
         )
-        return self._areas(np.array([operator.matvec(v) for v in self.solutions.basis[:-1]]))
-
-
-def _places(vertices, size):
-    """For each vertex its place among those that train, -1 for a new one."""
-    places = np.full(size, -1)
-    places[vertices] = np.arange(len(vertices))
-    return places
-
-
-def _printed(data, kernel, pairwise, setting):
-    if "printed_test" not in data.arrays:
-        return {}
-    at = (
-        DOMAIN_KERNELS.index(kernel),
-        PAIRWISE_KERNELS.index(pairwise),
-        SETTINGS.index(setting.capitalize()),
-    )
-    return {"printed": data["printed_test"][at]}
-
-
-def _rows(columns):
-    length = len(columns["auc"])
-    frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
-    frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed"])
-    return frame.assign(
-        iteration=np.arange(1, length + 1),
-        difference=(frame["auc"] - frame["printed"]).abs(),
-        band=(frame["auc"] - frame["auc_reversed"]).abs(),
-    )
+        return self.test_auc(np.array([operator.matvec(v) for v in self.solutions.basis[:-1]]))

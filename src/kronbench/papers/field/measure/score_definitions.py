@@ -14,9 +14,7 @@ from kronbench.models import KronRidge
 from kronbench.pairs import PairData
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("predictions", "score"),
-)
+COLUMNS = Columns(key=("predictions", "score"))
 
 _REVERSED = "ci_later_reversed"
 _DEFINITIONS = AFFINITY_SCORES | {_REVERSED: "get_cindex, of the file in the reverse order"}
@@ -26,9 +24,8 @@ _FAMILIES = {"ci": "concordance", "in": "concordance", "rm": "rm2", "au": "area"
 def run(spec, data, rng):
     """One row for each set of predictions and each score of ``AFFINITY_SCORES``.
 
-    And one for a score over later pairs, of the file in the reverse order. The test pairs are
-    those of the stored predictions, each in its order; all others train ours. ``family`` is the
-    name under which a score is quoted.
+    The test pairs are those of the stored predictions, each in its order; all others train ours.
+    ``family`` is the name under which a score is quoted.
     """
     Y = affinities(data)
     known = np.isfinite(Y)

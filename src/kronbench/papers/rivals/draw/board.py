@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.comparisons import RATIOS, by_method, level_with_best, parts
+from kronbench.papers.rivals.draw.comparisons import RATIOS, by_method, level_with_best
 from kronbench.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
@@ -16,23 +16,16 @@ _MEASURES |= {"interaction": "interaction"}
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, setting, method and measure.
-
-    ``mean`` ± is over draws, ``best`` is 1 where the paired differences cannot tell the method
-    from the best, ``chosen`` are the parameters that most draws choose, and ``seconds`` what a
-    choice and a fit take of a processor.
-    """
+    """One row for each data set, setting, method and measure; means are over draws."""
     rows = []
-    for dataset, setting, part in parts(frame):
-        cost = part.assign(cpu=part["choosing_cpu"] + part["fitting_cpu"]).groupby("method")["cpu"]
-        edges, chosen = part.groupby("method")["grid_edges"], part.groupby("method")["chosen"]
+    for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         for measure, column in _MEASURES.items():
             draws = by_method(part, column)
             if draws.empty:
                 continue
             best = level_with_best(draws, RATIOS[setting], measure != "MSE")
             for method in draws:
-                values = draws[method].dropna()
+                own, values = part[part["method"] == method], draws[method].dropna()
                 rows.append(
                     {
                         "dataset": dataset,
@@ -45,9 +38,9 @@ def tabulate(frame, item, printed):
                         "draws": len(values),
                         "n_train": int(part["n_train"].iloc[0]),
                         "n_test": int(part["n_test"].iloc[0]),
-                        "chosen": next(iter(chosen.get_group(method).mode()), ""),
-                        "grid edges": edges.get_group(method).mean(),
-                        "seconds": cost.get_group(method).median(),
+                        "chosen": next(iter(own["chosen"].mode()), ""),
+                        "grid edges": own["grid_edges"].mean(),
+                        "seconds": (own["choosing_cpu"] + own["fitting_cpu"]).median(),
                         "source": part["source"].iloc[0],
                     }
                 )

@@ -3,13 +3,7 @@
 from matplotlib.lines import Line2D
 
 from kronbench.intervals import half_width
-from kronbench.papers.rivals.draw.comparisons import (
-    RATIOS,
-    TITLES,
-    by_method,
-    level_with_best,
-    parts,
-)
+from kronbench.papers.rivals.draw.comparisons import RATIOS, TITLES, by_method, level_with_best
 from kronbench.report.style import new_figure, rests_on
 
 KERNELS = "C0"
@@ -39,7 +33,7 @@ def draw(frame, item):
     settings = list(frame["setting"].unique())
     size = len(datasets), len(settings)
     figure, axes = new_figure(*size, height=1.75, sharey=True, sharex="row")
-    for dataset, setting, part in parts(frame):
+    for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         panel = axes[datasets.index(dataset), settings.index(setting)]
         draws = by_method(part, "score")
         best = level_with_best(draws, RATIOS[setting], True)

@@ -21,11 +21,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, score and method: its mean over splits, ± half its interval.
-
-    ``level`` is 1 where 95 % cannot tell the method from the best. Seconds are
-    medians.
-    """
+    """One row for each data set, score and method: its mean over splits, ± half its interval."""
     rows = []
     for dataset, part in frame.groupby("dataset", sort=False):
         for score, (column, factor, largest) in SCORES.items():

@@ -21,23 +21,18 @@ def by_method(part, value):
     return table[[name for name in part["method"].unique() if name in table]]
 
 
-def difference(one, other, setting):
-    """Mean of the paired difference over draws, and half its 95 % interval."""
+def compared(one, other, setting):
+    """1 where ``one`` is surely larger, -1 where smaller, 0 where 95 % cannot tell; its lead."""
     paired = (one - other).dropna()
-    return float(paired.mean()), half_width(paired, RATIOS[setting])
-
-
-def sure(one, other, setting):
-    """1 where ``one`` is larger, -1 where it is smaller, 0 where 95 % cannot tell."""
-    mean, half = difference(one, other, setting)
-    return int(np.sign(mean)) if abs(mean) > half else 0
+    lead = float(paired.mean())
+    return int(np.sign(lead)) if abs(lead) > half_width(paired, RATIOS[setting]) else 0, lead
 
 
 def level_with_best(table, test_over_train, largest):
-    """The column of the best mean, and those whose 95 % interval of the difference has zero.
+    """The method of the best mean, and those whose 95 % interval of the difference has zero.
 
     ``table`` has a row for each draw or split. The 5 % are shared by the comparisons; of one split
-    all columns are level, since nothing tells them apart.
+    all methods are level, since nothing tells them apart.
     """
     best = table.mean().idxmax() if largest else table.mean().idxmin()
     level = 1 - 0.05 / max(1, table.shape[1] - 1)
@@ -55,15 +50,12 @@ def ranks(draws, setting):
     ``rank`` is that of its mean.
     """
     signs = pd.DataFrame(
-        {name: [sure(draws[name], draws[other], setting) for other in draws] for name in draws},
+        {
+            name: [compared(draws[name], draws[other], setting)[0] for other in draws]
+            for name in draws
+        },
         index=draws.columns,
     )
     means = draws.mean().rank(ascending=False)
     low, high = 1 + (signs < 0).sum(), len(signs) - (signs > 0).sum()
     return pd.DataFrame({"rank": means, "low": low, "high": high})
-
-
-def parts(frame):
-    """Yield data set, setting and rows of each problem."""
-    for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
-        yield dataset, setting, part

@@ -3,32 +3,23 @@
 import pandas as pd
 
 from kronbench.papers.rivals.draw import rank_groups
-from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, difference, parts, sure
+from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, compared
 from kronbench.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(
-    key=("line", "setting", "ours", "rival"),
-)
+COLUMNS = SHOWN | Columns(key=("line", "setting", "ours", "rival"))
 
 _OURS = ("KronRidge", "KronRidgeCV")
 
 
 def tabulate(frame, item, printed):
-    """One row in words for each setting; one for each setting, method of ours and rival.
-
-    The latter are over the data sets that have both. ``loses on`` names the data sets where the
-    rival is ahead by more than the 95 % interval of the paired difference over draws, with that
-    difference; ``losses`` has those of all rivals.
-    """
+    """One row in words for each setting; one for each setting, method of ours and rival."""
     found, losses = {}, {}
-    for dataset, setting, part in parts(frame):
+    for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         draws = by_method(part, "score")
         for ours in _OURS:
             for rival in draws:
                 if ours in draws and rival not in _OURS:
-                    one, other = draws[ours], draws[rival]
-                    ahead, _ = difference(one, other, setting)
-                    entry = dataset, sure(one, other, setting), ahead
+                    entry = dataset, *compared(draws[ours], draws[rival], setting)
                     found.setdefault((setting, ours, rival), []).append(entry)
     rows = []
     for (setting, ours, rival), entries in found.items():
@@ -52,11 +43,7 @@ def tabulate(frame, item, printed):
                 "source": frame["source"].iloc[0],
             }
         )
-    words = _in_words(rank_groups.tabulate(frame, item, printed), losses)
-    return pd.DataFrame([*words, *rows])
-
-
-def _in_words(ranks, losses):
+    words, ranks = [], rank_groups.tabulate(frame, item, printed)
     for setting, part in ranks.groupby("setting", sort=False):
         part = part.sort_values("rank")
         level, behind = (part.loc[part["group"] == sign, "method"].tolist() for sign in (1, 0))
@@ -64,17 +51,20 @@ def _in_words(ranks, losses):
         text = f"{first} has the lowest mean rank"
         text += f"; {', '.join(tied)} cannot be told from it" if tied else ""
         text += f"; behind are {', '.join(map(_spelt, behind))}" if behind else ""
-        yield {
-            "dataset": "all",
-            "line": "words",
-            "setting": setting,
-            "question": TITLES[setting],
-            "ours": "",
-            "rival": "",
-            "what follows": f"{text} ({part['data sets'].iloc[0]} data sets)",
-            "losses": "; ".join(losses.get(setting, ())) or "none",
-            "source": part["source"].iloc[0],
-        }
+        words.append(
+            {
+                "dataset": "all",
+                "line": "words",
+                "setting": setting,
+                "question": TITLES[setting],
+                "ours": "",
+                "rival": "",
+                "what follows": f"{text} ({part['data sets'].iloc[0]} data sets)",
+                "losses": "; ".join(losses.get(setting, ())) or "none",
+                "source": part["source"].iloc[0],
+            }
+        )
+    return pd.DataFrame([*words, *rows])
 
 
 def _spelt(method):

@@ -18,11 +18,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """Two kinds of ``line``: of each "data set" and way to choose pivots, and "in words".
-
-    Both at each rank and each number of columns of the ``drawing_options``. ``level`` is 1 where
-    95 % cannot tell the method from the best one.
-    """
+    """Two kinds of ``line``: of each "data set" and way to choose pivots, and "in words"."""
     rows = []
     for column, equal in EQUAL.items():
         for at in item.drawing_options[column]:
@@ -31,9 +27,8 @@ def tabulate(frame, item, printed):
                 for _, of_dataset in frame.groupby("dataset", sort=False)
                 for row in _of_dataset(of_dataset, column, at)
             ]
-            rows += [{"line": "data set", "equal": equal, "at": at, **row} for row in found]
-            said = _words(found, equal)
-            rows += [{"line": "in words", "at": at, **row} for row in said]
+            for line, of_line in (("data set", found), ("in words", _words(found, equal))):
+                rows += [{"line": line, "equal": equal, "at": at, **row} for row in of_line]
     return pd.DataFrame(rows)
 
 
@@ -62,30 +57,24 @@ def _of_dataset(frame, column, at):
 
 
 def _words(rows, equal):
-    """For each way the number of data sets where it is level with the best, and a sentence."""
+    """For each way on how many data sets it is level with the best, and which ways to take."""
     table = pd.DataFrame(rows)
     if table.empty:
         return
-    said, total = in_words(table, equal), table["dataset"].nunique()
-    for pivots, of_pivots in table.groupby("pivots", sort=False):
-        yield {
-            "equal": equal,
-            "dataset": "all",
-            "source": "surrogate" if "surrogate" in set(table["source"]) else table["source"][0],
-            "pivots": pivots,
-            "level": int(of_pivots["level"].sum()),
-            "of": total,
-            "what follows": said,
-        }
-
-
-def in_words(table, equal):
-    """Which pivots to take, of rows with ``pivots``, ``level``, ``error`` and ``dataset``."""
     by_dataset = table.pivot_table(index="dataset", columns="pivots", values="error", sort=False)
+    total = len(by_dataset)
     counts = pd.DataFrame({"level": table.groupby("pivots", sort=False)["level"].sum()})
     counts["least"] = by_dataset.idxmin(axis=1).value_counts().reindex(counts.index, fill_value=0)
     level, least = counts.sort_values(["level", "least"]).iloc[-1]
     best = counts.index[(counts["level"] == level) & (counts["least"] == least)]
-    said = f"{_WHERE[equal]}: {' or '.join(best)}, best or level on {level} of {len(by_dataset)}"
-    unsure = "; none surely ahead" if (counts["level"] == len(by_dataset)).all() else ""
-    return f"{said}, least error on {least}{unsure}"
+    unsure = "; none surely ahead" if (counts["level"] == total).all() else ""
+    said = f"{_WHERE[equal]}: {' or '.join(best)}, best or level on {level} of {total}"
+    for pivots, count in counts["level"].items():
+        yield {
+            "dataset": "all",
+            "source": "surrogate" if "surrogate" in set(table["source"]) else table["source"][0],
+            "pivots": pivots,
+            "level": int(count),
+            "of": total,
+            "what follows": f"{said}, least error on {least}{unsure}",
+        }

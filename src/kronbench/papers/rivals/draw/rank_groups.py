@@ -5,27 +5,18 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.board_scores import COLOURS, KERNELS, legend
-from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, parts, ranks
+from kronbench.papers.rivals.draw.comparisons import TITLES, by_method, ranks
 from kronbench.report.style import new_figure
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("setting", "method"),
-)
 
 
 def tabulate(frame, item, printed):
-    """One row for each setting and method that all data sets have.
-
-    ``rank``, ``low`` and ``high`` are means over data sets. ``group`` is 1 where the ranks of the
-    data sets cannot tell the method from the one with the lowest mean rank, at 95 %; ``best``
-    counts the data sets where paired differences over draws cannot tell it from the best.
-    """
-    found = {}
-    for dataset, setting, part in parts(frame):
-        found.setdefault(setting, {})[dataset] = ranks(by_method(part, "score"), setting)
+    """One row for each setting and method that all data sets have; ranks are means over these."""
     rows = []
-    for setting, tables in found.items():
+    for setting, of_setting in frame.groupby("setting", sort=False):
+        tables = {
+            dataset: ranks(by_method(part, "score"), setting)
+            for dataset, part in of_setting.groupby("dataset", sort=False)
+        }
         common = set.intersection(*(set(table.index) for table in tables.values()))
         ranked = pd.DataFrame({name: table["rank"] for name, table in tables.items()})
         ranked = ranked.loc[[name for name in ranked.index if name in common]]

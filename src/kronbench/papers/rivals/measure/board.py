@@ -1,10 +1,7 @@
 """Methods for pairs on the same random splits, each with its parameters chosen inside."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -32,15 +29,10 @@ _SCORES = ("auc", "aupr", "ci", "mse", "interaction")
 def run(spec, data, rng):
     """One row for each setting, draw and method, and one for each of ``means`` of methods.
 
-    A draw divides the pairs (setting A), the rows (B), the columns (C) or both (D) at random; of
-    its training and test pairs at most ``pairs`` and ``test_pairs`` are used, the same for all.
-    A method tries each combination of its ``grid`` on ``inner`` splits of the training pairs in
-    the same setting, chooses by AUC, or by the squared error where labels are numbers, and is then
-    fitted to all training pairs. ``grid_edges`` counts chosen values at an end of their grid.
-    Where labels are numbers, a classifier gets the classes of the threshold, and has no ``mse``.
-    ``score`` is the AUC of classes and the concordance index of numbers. Files of ``added`` have
-    the rows of further methods, measured elsewhere on the same splits. The predictions of all test
-    pairs are ``frame.attrs["predictions"]``.
+    A method chooses from its ``grid`` on ``inner`` splits of the training pairs. ``grid_edges``
+    counts chosen values at an end of their grid. ``score`` is the AUC of classes and the
+    concordance index of numbers. Files of ``added`` have the rows of further methods, measured
+    elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
     """
     methods, skipped = {}, []
     for name, entry in spec["methods"].items():
@@ -53,28 +45,36 @@ def run(spec, data, rng):
     draws = list(itertools.product(spec["settings"], range(spec["draws"])))
     for setting, draw in tqdm(draws, desc=data.name, unit="split"):
         split = problem.split(setting, draw)
-        kept |= split.pairs_kept()
-        found = {}
+        pairs = problem.inputs["kernels"][split.test]
+        kept |= {
+            f"{setting}/{draw}/rows": pairs.rows,
+            f"{setting}/{draw}/cols": pairs.cols,
+            f"{setting}/{draw}/labels": problem.y[split.test],
+            f"{setting}/{draw}/positive": problem.signs[split.test] > 0,
+        }
+        found, measured = {}, {}
         for name, entry in methods.items():
             if setting not in entry.get("settings", [setting]):
                 continue
             if entry.get("complete") and not split.complete:
                 skipped.append(f"{data.name}: {name} needs all pairs of the training vertices")
                 continue
-            found[name], row = _measured(entry, problem, split)
-            rows.append(split.row(name) | row)
+            found[name], measured[name] = _measured(entry, problem, split)
         for name, parts in spec["means"].items():
             if set(parts) <= set(found):
                 members = [found[part] for part in parts]
                 found[name] = short(mean_of_models(members, standardized=not problem.numbers))
-                rows.append(split.row(name) | problem.scores(split, found[name]))
+                measured[name] = problem.scores(split.test, found[name])
         kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
+        for name, row in measured.items():
+            at = {"setting": setting, "draw": draw, "method": name}
+            rows.append(at | {"n_train": len(split.train), "n_test": len(split.test)} | row)
     frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
     frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
     return frame
 
 
-def with_solver(spec: Mapping, name: str, solver: str, given: Mapping) -> dict:
+def with_solver(spec, name, solver, given):
     """The parameters that change where a solver from outside is one more method."""
     entry = {"solver": solver, "parameters": dict(given)}
     return {"methods": {**spec["methods"], name: entry}}
@@ -86,42 +86,14 @@ def _added(spec, dataset, rows):
     for path in spec["added"]:
         frame = pd.read_csv(path)
         frame = frame[frame["dataset"].str.lower() == dataset.lower()]
-        there = set(
-            frame[["setting", "draw", "n_train", "n_test"]].itertuples(index=False, name=None)
-        )
+        splits = frame[["setting", "draw", "n_train", "n_test"]]
+        there = set(splits.itertuples(index=False, name=None))
         if there != here or set(frame["seed"]) != {spec["seed"]}:
             raise InputError(
                 f"{path} has not the splits of {dataset} in this run: give a file of the same "
                 "scale and seed"
             )
         yield frame.drop(columns=["dataset", "source", "seed", "peak_mib"])
-
-
-@dataclass(frozen=True)
-class _Split:
-    setting: str
-    draw: int
-    train: np.ndarray
-    test: np.ndarray
-    inner: list[tuple[np.ndarray, np.ndarray]]  # positions among all pairs, as the others
-    seed: int
-    complete: bool  # whether all pairs of the training vertices are among the training pairs
-    problem: _Problem
-
-    def row(self, method):
-        return {
-            "setting": self.setting,
-            "draw": self.draw,
-            "method": method,
-            "n_train": len(self.train),
-            "n_test": len(self.test),
-        }
-
-    def pairs_kept(self):
-        X, place = self.problem.inputs["kernels"], f"{self.setting}/{self.draw}"
-        numbers = {"rows": X.rows, "cols": X.cols, "labels": self.problem.y}
-        numbers["positive"] = self.problem.signs > 0
-        return {f"{place}/{name}": array[self.test] for name, array in numbers.items()}
 
 
 class _Problem:
@@ -141,13 +113,12 @@ class _Problem:
         self.y = values[known] if self.numbers else self.signs
         self.whole = len(rows) == values.size
         normalized = "target_similarity_normalized" in data.arrays
-        similarities = [
-            data["drug_similarity"],
-            data["target_similarity_normalized" if normalized else "target_similarity"],
+        of_targets = "target_similarity_normalized" if normalized else "target_similarity"
+        kernels = [unit_kernel(data[name]) for name in ("drug_similarity", of_targets)]
+        orders = [
+            generator(spec["seed"], "permuted", data.name, len(K)).permutation(len(K))
+            for K in kernels
         ]
-        kernels = [unit_kernel(S) for S in similarities]
-        orders = [generator(spec["seed"], "permuted", data.name, len(K)) for K in kernels]
-        orders = [rng.permutation(len(K)) for rng, K in zip(orders, kernels, strict=True)]
         permuted = [K[np.ix_(p, p)] for K, p in zip(kernels, orders, strict=True)]
         components = [principal_components(K, spec["components"]) for K in kernels]
         sides = {"kernels": kernels, "permuted": permuted, "components": components}
@@ -158,22 +129,21 @@ class _Problem:
         rng = generator(spec["seed"], "board", self.name, setting, draw)
         seed = int(rng.integers(2**31))
         train, test = shuffle_split(X, setting, spec["test_size"], seed)
-        most = self._own(spec["pairs"])
+        most, n_inner = (
+            spec[name].get(self.name.lower(), spec[name]["others"]) for name in ("pairs", "inner")
+        )
         whole = self.whole and setting != "A" and len(train) <= most
         train, test = _some(train, most, rng), _some(test, spec["test_pairs"], rng)
         inner = [
             tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
-            for k in range(self._own(spec["inner"]))
+            for k in range(n_inner)
         ]
-        return _Split(setting, draw, train, test, inner, seed, whole, self)
+        # positions among all pairs; of a complete split all pairs of the training vertices train
+        return SimpleNamespace(train=train, test=test, inner=inner, seed=seed, complete=whole)
 
-    def _own(self, numbers):
-        """The number of this data set."""
-        return numbers.get(self.name.lower(), numbers["others"])
-
-    def scores(self, split, scores, of_classes=False):
+    def scores(self, test, scores, of_classes=False):
         """The scores of the test pairs; those of pairs with numbers only where there are any."""
-        X, test = self.inputs["kernels"], split.test
+        X = self.inputs["kernels"]
         names = _SCORES if self.numbers else ("auc", "aupr", "interaction")
         pairs = self.y[test], scores, X.rows[test], X.cols[test]
         found = affinity_scores(*pairs, names=names, positive=self.signs[test] > 0)
@@ -191,10 +161,7 @@ def _some(positions, most, rng):
 
 
 def principal_components(K: np.ndarray, most: int) -> np.ndarray:
-    """Coordinates (m, p) of the vertices of a kernel (m, m) on its first principal components.
-
-    Their signs are such that the largest coordinate of each is positive.
-    """
+    """Coordinates (m, p) of a kernel (m, m); the largest of each component is positive."""
     centred = K - K.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(centred)
@@ -210,17 +177,16 @@ def _measured(entry, problem, split):
     of_classes = is_classifier(_made(entry, {}, 0))
     X = problem.inputs[entry.get("reads", "kernels")]
     y = problem.signs if of_classes else problem.y
-    train, chosen = split.train, {}
+    train = split.train
     with Stopwatch() as choosing:
-        if "grid" in entry:
-            chosen = _chosen(entry, X, y, split)
+        chosen = _chosen(entry, X, y, split) if "grid" in entry else {}
     with Stopwatch() as fitting:
         model = _made(entry, chosen, split.seed)
         if entry.get("chooses"):  # by itself, on the same inner splits
             places = [tuple(map(train.searchsorted, parts)) for parts in split.inner]
             model.set_params(cv=places)
         scores = short(scores_of(model.fit(X[train], y[train]), X[split.test]))
-    row = problem.scores(split, scores, of_classes)
+    row = problem.scores(split.test, scores, of_classes)
     return scores, row | {
         "chosen": ", ".join(f"{name}={value:.4g}" for name, value in chosen.items()),
         "grid_edges": sum(_at_end(entry["grid"][name], at) for name, at in chosen.items()),
@@ -231,39 +197,35 @@ def _measured(entry, problem, split):
 
 def _chosen(entry, X, y, split):
     """The parameters of the grid that are best on the inner splits."""
-    candidates = [dict(zip(entry["grid"], at, strict=True)) for at in _points(entry["grid"])]
-    worth = np.array([_worth(entry, X, y, *parts, split.seed) for parts in split.inner])
+    grid = entry["grid"]
+    candidates = [dict(zip(grid, at, strict=True)) for at in itertools.product(*grid.values())]
+    worth = np.array(
+        [_worth(entry, candidates, X, y, *parts, split.seed) for parts in split.inner]
+    )
     known = np.isfinite(worth).all(axis=1)
     # where no inner test set has both labels, what stands in the middle of the list
     best = worth[known].mean(axis=0).argmax() if known.any() else len(candidates) // 2
     return candidates[int(best)]
 
 
-def _worth(entry, X, y, train, test, seed):
-    """AUC, or less the mean squared error, of each point of the grid on one inner test set."""
-    grid, two = entry["grid"], len(np.unique(y)) == 2
-    along = entry.get("path")
-    if along and list(grid)[-1] != along:
-        raise InputError(f"path: {along} is not the last name of the grid: name it last")
+def _worth(entry, candidates, X, y, train, test, seed):
+    """AUC, or less the mean squared error, of each candidate on one inner test set."""
+    two = len(np.unique(y)) == 2
     if two and len(np.unique(y[train])) < 2:
-        return np.full(len(list(_points(grid))), np.nan)
-    found = []
-    for point in _points({name: grid[name] for name in grid if name != along}):
-        model = _made(entry, dict(zip(grid, point, strict=False)), seed)
+        return np.full(len(candidates), np.nan)
+    along = entry.get("path")  # the last name of the grid: a fit to the last of its values has all
+    path, found = entry["grid"].get(along, [None]), []
+    for candidate in candidates[len(path) - 1 :: len(path)]:
+        model = _made(entry, candidate, seed)
         if along and hasattr(model, "decision_path"):
-            found += list(model.fit(X[train], y[train]).decision_path(X[test], grid[along]).T)
+            found += list(model.fit(X[train], y[train]).decision_path(X[test], path).T)
         elif along:
-            path = model.path(X[train], y[train], grid[along], X[test])
-            found += list(path if isinstance(path, np.ndarray) else path.final_test_scores(0.0))
+            found += list(model.path(X[train], y[train], path, X[test]).final_test_scores(0.0))
         else:
             found.append(scores_of(model.fit(X[train], y[train]), X[test]))
     if two:
         return [roc_auc(y[test], scores) for scores in found]
     return [-np.mean((y[test] - scores) ** 2) for scores in found]
-
-
-def _points(grid):
-    return itertools.product(*grid.values())
 
 
 def _made(entry, chosen, seed):

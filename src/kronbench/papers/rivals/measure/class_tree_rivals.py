@@ -1,11 +1,9 @@
 """Classifiers with a class tree or without one, of this package and of others."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
@@ -33,13 +31,7 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each split and method; methods that are not installed are skipped.
 
-    ``acc`` and ``pacc`` are shares of right leaves and of right parents of leaves, ``taxo`` is
-    half the edges between predicted and right leaf. ``weight``, C or the variance, is the one of
-    ``spec["weights"]`` with the most right leaves in a third of the training part; ``on_edge``
-    says that it lies at an end. "Newton, tree, learned" has as many evaluations of the likelihood
-    of three folds. Seconds are the processor's. A collection of more than ``most_documents`` is
-    cut down to whole subclasses. Rows have unit length; words become ``components`` where a data
-    set is given some.
+    ``weight`` is C or the variance; ``on_edge`` says that it lies at an end of the grid.
     """
     drawn = generator(0, "subclasses", data.name)  # the same ones each time
     most = spec["most_documents"].get(data.name, spec["most_documents"]["others"])
@@ -66,7 +58,7 @@ def run(spec, data, rng):
     return frame
 
 
-def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable], list[str]]:
+def installed_methods(tree, evaluations):
     """By method the function from a weight to its model, and sentences on what is missing."""
     parents, classes = tree.parents, np.arange(tree.n_classes)
 
@@ -81,53 +73,44 @@ def installed_methods(tree: Tree, evaluations: int) -> tuple[dict[str, Callable]
             model, sharing="level", cv=3, max_iter=evaluations, random_state=0
         )
 
-    methods = {"logistic regression, flat": _logistic, "LinearSVC, flat": _svm}
-    skipped = []
-    for method, (path, local_of) in _HICLASS.items():
+    flat, skipped = _FLAT, []
+    methods = {"logistic regression, flat": flat["logistic"], "LinearSVC, flat": flat["LinearSVC"]}
+    for method, path in _HICLASS.items():
+        local_of = flat[method.partition(", ")[2]]
         try:
-            methods[method] = partial(_on_paths, import_solver(path), local_of, tree)
+            methods[method] = partial(_OnPaths, import_solver(path), local_of, tree)
         except SolverMissing as reason:
             skipped.append(f'{reason} (pip install "kronbench[rivals]")')
     methods |= {"Newton, flat": newton, "Newton, tree": partial(newton, of=parents)}
     return methods | {_LEARNED: learned}, skipped
 
 
-def _logistic(C):
-    return LogisticRegression(C=C, max_iter=_MANY_STEPS)
-
-
-def _svm(C):
-    return LinearSVC(C=C, random_state=0, max_iter=_MANY_STEPS)
-
-
+_FLAT = {
+    "logistic": lambda C: LogisticRegression(C=C, max_iter=_MANY_STEPS),
+    "LinearSVC": lambda C: LinearSVC(C=C, random_state=0, max_iter=_MANY_STEPS),
+}
 _LEARNED = "Newton, tree, learned"
 # per node HiClass asks for probabilities, which LinearSVC has not
 _HICLASS = {
-    "HiClass per parent, logistic": ("hiclass.LocalClassifierPerParentNode", _logistic),
-    "HiClass per parent, LinearSVC": ("hiclass.LocalClassifierPerParentNode", _svm),
-    "HiClass per node, logistic": ("hiclass.LocalClassifierPerNode", _logistic),
+    "HiClass per parent, logistic": "hiclass.LocalClassifierPerParentNode",
+    "HiClass per parent, LinearSVC": "hiclass.LocalClassifierPerParentNode",
+    "HiClass per node, logistic": "hiclass.LocalClassifierPerNode",
 }
 
 
-def _on_paths(hierarchical, local_of, tree, C):
-    return OnPaths(hierarchical(local_of(C)), tree)
+class _OnPaths:
+    """A classifier of whole paths, one column a level, of local ones of weight C, for leaves."""
 
-
-class OnPaths:
-    """A classifier of whole paths, one column a level, for leaves."""
-
-    def __init__(self, model, tree):
-        self.model, self.paths = model, tree.paths
+    def __init__(self, hierarchical, local_of, tree, C):
+        self.model, self.paths = hierarchical(local_of(C)), tree.paths
         self.leaf_class = {str(node): number for number, node in enumerate(tree.leaves)}
 
-    def fit(self, X: np.ndarray | sparse.csr_array, y: np.ndarray) -> "OnPaths":
-        """Fit to X (n, d) and classes y (n,)."""
+    def fit(self, X, y):
         paths = self.paths[y]
         self.model.fit(X, np.where(paths >= 0, paths.astype(str), ""))
         return self
 
-    def predict(self, X: np.ndarray | sparse.csr_array) -> list[int]:
-        """The classes (n,) at the ends of the predicted paths."""
+    def predict(self, X):
         paths = self.model.predict(X)
         return [self.leaf_class[[node for node in path if node][-1]] for path in paths]
 
@@ -151,11 +134,10 @@ def _chosen(model_of, weights, X, y, inner):
     }
 
 
-def tree_scores(y: np.ndarray, predicted: np.ndarray, tree: Tree) -> dict[str, float]:
-    """Accuracies at leaves and parents, taxonomy loss, and hierarchical F.
+def tree_scores(y, predicted, tree):
+    """Accuracies at leaves and parents, taxonomy loss, hierarchical F (Kiritchenko et al. 2005).
 
-    Hierarchical F (Kiritchenko et al. 2005) is 2 |both| / (|right| + |predicted|), summed over
-    documents, of the nodes on the paths to the right leaf and the predicted one.
+    The last is 2 |both| / (|right| + |predicted|), of the nodes on the paths to both leaves.
     """
     true, found = tree.paths[y], tree.paths[predicted]
     both = ((true == found) & (true >= 0)).sum()

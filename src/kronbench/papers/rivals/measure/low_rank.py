@@ -1,6 +1,5 @@
 """Test errors of low-rank factors by the way their pivots are chosen."""
 
-from collections.abc import Callable
 from functools import partial
 from time import process_time
 
@@ -32,22 +31,15 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each split, way to choose pivots, draw of these, and rank.
 
-    ``error`` is that of an LS-SVM on the factor, a share of wrong classes, or a squared error over
-    the variance of the responses. ``columns`` of the kernel matrix were read until then, of at
-    most ``budget``: CSI has read its look-ahead, too. ``trace_left`` is the part of the trace that
-    the factor leaves, ``cpu_seconds`` are of the decomposition with its kernel columns. A factor
-    that ends earlier stays. Rows of the "full kernel" have all points for their rank. Width and
-    regularization have the least leave-one-out error of the full kernel matrix of
-    ``selection_points`` training points; ``on_edge`` says that they lie at an end of the grid.
+    ``columns`` of the kernel matrix were read until then, of at most ``budget``. A factor that
+    ends earlier stays. Rows of the "full kernel" have all points for their rank. ``on_edge`` says
+    that width or regularization lie at an end of their grid.
     """
     X, y = data["X"], data["y"]
     n_train = min(spec["points"], 3 * len(X) // 4)
-    splitter = ShuffleSplit(
-        spec["splits"],
-        train_size=n_train,
-        test_size=n_train // 3,
-        random_state=int(rng.integers(2**31)),
-    )
+    seed = int(rng.integers(2**31))
+    sizes = {"train_size": n_train, "test_size": n_train // 3}
+    splitter = ShuffleSplit(spec["splits"], **sizes, random_state=seed)
     rows = []
     for split, (train, test) in enumerate(tqdm(splitter.split(X), data.name, spec["splits"])):
         scale = X[train].std(axis=0)
@@ -79,7 +71,14 @@ class _Problem:
         """Rows of the full kernel and of each way to choose pivots."""
         chosen = {"gamma p": self.gamma * self.X.shape[1], "reg": self.reg}
         chosen["on_edge"] = self.on_edge
-        yield {"pivots": "full kernel", "draw": 0, **self._full(), **chosen}
+        kernel = partial(gram, kernel="gaussian", gamma=self.gamma)
+        began = process_time()
+        coef, intercept = solve_full(kernel(self.X), self.targets, self.reg)
+        full = {"cpu_seconds": process_time() - began, "trace_left": 0.0}
+        full |= dict.fromkeys(("rank", "budget", "columns"), len(self.X))
+        responses = kernel(self.X_test, self.X) @ coef + intercept
+        full["error"] = error_of(self.y_test, self.decide(responses))
+        yield {"pivots": "full kernel", "draw": 0, **full, **chosen}
         for pivots in PIVOTS:
             for draw in range(self.spec["draws"] if pivots in _DRAWN else 1):
                 drawn = np.random.RandomState(int(rng.integers(2**31)))
@@ -112,15 +111,6 @@ class _Problem:
                 "cpu_seconds": kernel.clock[columns] - kernel.clock[0],
             }
 
-    def _full(self):
-        kernel = partial(gram, kernel="gaussian", gamma=self.gamma)
-        began = process_time()
-        coef, intercept = solve_full(kernel(self.X), self.targets, self.reg)
-        found = {"cpu_seconds": process_time() - began, "trace_left": 0.0}
-        found |= dict.fromkeys(("rank", "budget", "columns"), len(self.X))
-        responses = kernel(self.X_test, self.X) @ coef + intercept
-        return found | {"error": error_of(self.y_test, self.decide(responses))}
-
 
 class ClockedColumns(KernelColumns):
     """Kernel columns with the processor seconds at which each of them was asked for."""
@@ -135,24 +125,13 @@ class ClockedColumns(KernelColumns):
         return super().column(i)
 
 
-def decompose(
-    pivots: str,
-    kernel: KernelColumns,
-    targets: np.ndarray,
-    rank: int,
-    lookahead: int,
-    rng: np.random.RandomState,
-) -> LowRankFactor:
-    """The factor of a rank by pivots of "CSI", "RPCholesky", "greedy" or "uniform"."""
+def decompose(pivots, kernel, targets, rank, lookahead, rng) -> LowRankFactor:
+    """The factor of a rank by pivots of one of the ``PIVOTS``."""
     if pivots == "CSI":
         return csi(kernel, targets, rank, lookahead=lookahead, tol=0.0)
-    if pivots == "uniform":
-        return _uniform(kernel, rank, rng)
-    return incomplete_cholesky(kernel, rank, _SPANNED, rng if pivots == "RPCholesky" else None)
-
-
-def _uniform(kernel, rank, rng):
-    """Points in a random order, without those that the ones before span."""
+    if pivots != "uniform":
+        return incomplete_cholesky(kernel, rank, _SPANNED, rng if pivots == "RPCholesky" else None)
+    # points in a random order, without those that the ones before span
     diagonal = kernel.diagonal()
     with factor_threads(len(diagonal)):
         steps = CholeskySteps(kernel, diagonal, rank)
@@ -163,11 +142,8 @@ def _uniform(kernel, rank, rng):
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots), np.array(steps.squares))
 
 
-def coded_targets(y: np.ndarray) -> tuple[np.ndarray, Callable]:
-    """Targets (n, d) of a machine, and the function from its responses to decisions.
-
-    Integers are classes: signs of two, an indicator vector for each of more.
-    """
+def coded_targets(y):
+    """Targets (n, d) of a machine, and the function from its responses to decisions."""
     if y.dtype.kind in "iu":
         coder = LabelBinarizer(neg_label=-1).fit(y)
         return coder.transform(y).astype(float), lambda R: coder.inverse_transform(R, threshold=0)
@@ -175,7 +151,7 @@ def coded_targets(y: np.ndarray) -> tuple[np.ndarray, Callable]:
     return scaler.transform(y[:, None]), lambda R: scaler.inverse_transform(R)[:, 0]
 
 
-def error_of(y: np.ndarray, decisions: np.ndarray) -> float:
+def error_of(y, decisions):
     """The share of wrong classes, or the squared error over the variance of y."""
     if y.dtype.kind in "iu":
         return float(np.mean(decisions != y))

@@ -32,10 +32,8 @@ class PairLightGBM(BaseEstimator):
         """Scores (t,): affinities, or logits of the larger label."""
         return self.booster_.predict(features(X), raw_score=True)
 
-    def path(self, X: PairData, y: np.ndarray, n_estimators, X_test: PairData) -> np.ndarray:
-        """Scores (s, t) of the test pairs by each number of trees, from one fit."""
-        model = PairLightGBM(**self.get_params() | {"n_estimators": max(n_estimators)})
-        booster, test = model.fit(X, y).booster_, features(X_test)
-        return np.array(
-            [booster.predict(test, raw_score=True, num_iteration=n) for n in n_estimators]
-        )
+    def decision_path(self, X: PairData, n_estimators) -> np.ndarray:
+        """Scores (t, s) by each number of trees, up to the fitted one."""
+        options, pairs = {"raw_score": True}, features(X)
+        scores = [self.booster_.predict(pairs, num_iteration=n, **options) for n in n_estimators]
+        return np.transpose(scores)

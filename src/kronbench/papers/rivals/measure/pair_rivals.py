@@ -24,32 +24,24 @@ class Margins(BaseEstimator):
         return margin_scores(self.X_, self.y_, X)
 
 
-class PairExtraTrees(BaseEstimator):
+class PairExtraTrees(ExtraTreesRegressor):
     """scikit-learn's extremely randomized trees on the features [d, t]; labels are numbers."""
-
-    def __init__(self, n_estimators=100, max_features=1.0, min_samples_leaf=1, random_state=None):
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
 
     def fit(self, X: PairData, y: np.ndarray) -> PairExtraTrees:
         """Grow the trees on n pairs with labels y (n,)."""
-        self.trees_ = ExtraTreesRegressor(**self.get_params()).fit(features(X), y)
-        return self
+        return super().fit(features(X), y)
 
     def predict(self, X: PairData) -> np.ndarray:
         """Scores (t,): the mean of the trees."""
-        return self.trees_.predict(features(X))
+        return super().predict(features(X))
 
 
 class PairFactors(BaseEstimator):
     """Labels as margins plus an inner product of factors, by alternating ridge regressions.
 
-    Minimizes sum_h (r_h - u_i' v_j)^2 + reg (||U||^2 + ||V||^2) over the factors of the rows
-    (m, rank) and columns (q, rank), r what the margins leave of the labels. It reads no features:
-    vertices without a training pair get the margins. Written here, since the libraries that
-    factor with numbers for labels are of users and items alone, or no longer install.
+    Minimizes sum_h (r_h - u_i' v_j)^2 + reg (||U||^2 + ||V||^2), r what the margins leave of the
+    labels; it reads no features. Written here, since the libraries that factor with numbers for
+    labels are of users and items alone, or no longer install.
     """
 
     def __init__(self, rank=10, reg=1.0, sweeps=20, random_state=None):
@@ -66,22 +58,18 @@ class PairFactors(BaseEstimator):
         sides = (X.rows, X.n_rows), (X.cols, X.n_cols)
         factors = [rng.normal(0, 0.1, (size, self.rank)) for _, size in sides]
         for step in range(2 * self.sweeps):
+            # a ridge regression for each vertex of one side
             (index, size), (other, _) = sides[step % 2], sides[1 - step % 2]
-            factors[step % 2] = self._solved(index, size, factors[1 - step % 2][other], rest)
+            order = np.argsort(index, kind="stable")
+            occurring, starts = np.unique(index[order], return_index=True)
+            A = factors[1 - step % 2][other][order]
+            squares = np.add.reduceat(A[:, :, None] * A[:, None, :], starts)
+            moments = np.add.reduceat(A * rest[order, None], starts)
+            ridge = squares + self.reg * np.eye(self.rank)
+            factors[step % 2] = np.zeros((size, self.rank))
+            factors[step % 2][occurring] = np.linalg.solve(ridge, moments[:, :, None])[:, :, 0]
         self.row_factors_, self.col_factors_ = factors
         return self
-
-    def _solved(self, index, size, design, rest):
-        """The factors of one side (size, rank), a ridge regression for each of its vertices."""
-        order = np.argsort(index, kind="stable")
-        occurring, starts = np.unique(index[order], return_index=True)
-        A = design[order]
-        squares = np.add.reduceat(A[:, :, None] * A[:, None, :], starts)
-        moments = np.add.reduceat(A * rest[order, None], starts)
-        factors = np.zeros((size, self.rank))
-        ridge = squares + self.reg * np.eye(self.rank)
-        factors[occurring] = np.linalg.solve(ridge, moments[:, :, None])[:, :, 0]
-        return factors
 
     def predict(self, X: PairData) -> np.ndarray:
         """Scores (t,) of pairs of the same vertices."""

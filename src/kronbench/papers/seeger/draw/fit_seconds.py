@@ -1,14 +1,8 @@
 """Seconds of final fits and cross-validation folds, beside the printed ones."""
 
 from kronbench.papers.seeger.draw.text_scores import section_of, texts_of
-from kronbench.runner.columns import SHOWN, Columns
 
 QUANTITIES = {"final fit": "final", "cv fold": "cvfold", "learning": None}
-
-COLUMNS = SHOWN | Columns(
-    key=("quantity", "method"),
-    clock=("seconds", "seconds_low", "seconds_high"),
-)
 
 
 def tabulate(frame, item, printed):

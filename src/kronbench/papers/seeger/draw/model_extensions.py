@@ -1,7 +1,5 @@
 """Extensions of the class model and what each is worth: means over repetitions."""
 
-from kronbench.runner.columns import SHOWN, Columns
-
 NUMBERS = {
     "error": "test error",
     "nll": "- log likelihood, test",
@@ -12,10 +10,6 @@ NUMBERS = {
     "taxo": "taxo",
     "iterations": "EM iterations",
 }
-
-COLUMNS = SHOWN | Columns(
-    key=("extension", "variant", "rank", "training"),
-)
 
 
 def tabulate(frame, item, printed):

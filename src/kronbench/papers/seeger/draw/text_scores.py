@@ -16,17 +16,11 @@ SCORES = {
     "pacc[0-1]": ("pacc01", 100),
 }
 
-COLUMNS = SHOWN | Columns(
-    key=("score",),
-)
+COLUMNS = SHOWN | Columns(key=("score",))
 
 
 def tabulate(frame, item, printed):
-    """One row for each collection, section and score (Seeger 2006, table 1); means over splits.
-
-    Percent, but for the taxo-loss in edges. ``±`` is half the 95 % interval of ``H1 - F1`` over
-    the splits. The printed numbers stand beside each collection of the same section.
-    """
+    """One row for each collection, section and score (Seeger 2006, table 1); means over splits."""
     printed = printed.set_index(["section", "score"])
     rows = []
     for dataset, part in frame[frame["variances"] == "learned"].groupby("dataset", sort=False):

@@ -7,36 +7,30 @@ from kronbench.class_tree import Tree
 from kronbench.evaluation import n_two_thirds
 from kronbench.runner.columns import Columns
 
-COLUMNS = Columns(
-    key=("section",),
-)
+COLUMNS = Columns(key=("section",))
 
 
 def run(spec, data, rng):
     """One row for each section, and "all" (Seeger 2006, section 8.2).
 
-    ``documents`` counts both halves, ``training`` two thirds of them; ``classes`` (C) and
-    ``nodes`` (P) lie below the section. ``children`` is the number of variances of F2 and H2,
-    ``levels`` that of H1.
+    ``documents`` counts both halves; ``levels`` is the number of variances of H1.
     """
     y, tree = data["y"], Tree(data["parents"])
-    rows = [_sizes("all", len(y), tree, 0, np.ones(tree.n_nodes, bool))]
+    sections = {"all": (0, len(y), np.arange(1, tree.n_nodes + 1))}
     for index, top in enumerate(np.flatnonzero(tree.parents == 0)):
-        below = tree.subtrees == index
-        below[top - 1] = False
+        nodes = 1 + np.flatnonzero(tree.subtrees == index)
         n_documents = (tree.leaf_subtrees[y] == index).sum()
-        rows.append(_sizes(chr(ord("A") + index), n_documents, tree, top, below))
+        sections[chr(ord("A") + index)] = top, n_documents, nodes[nodes != top]
+    rows = [
+        {
+            "section": section,
+            "documents": int(n_documents),
+            "training": int(n_two_thirds(n_documents)),
+            "classes": int(np.isin(nodes, tree.leaves).sum()),
+            "nodes": len(nodes),
+            "children": int((tree.parents == top).sum()),
+            "levels": int(tree.depths[nodes].max() - tree.depths[top]),
+        }
+        for section, (top, n_documents, nodes) in sections.items()
+    ]
     return pd.DataFrame(rows)
-
-
-def _sizes(section, n_documents, tree, top, below):
-    nodes = 1 + np.flatnonzero(below)
-    return {
-        "section": section,
-        "documents": int(n_documents),
-        "training": int(n_two_thirds(n_documents)),
-        "classes": int(np.isin(nodes, tree.leaves).sum()),
-        "nodes": len(nodes),
-        "children": int((tree.parents == top).sum()),
-        "levels": int(tree.depths[nodes].max() - tree.depths[top]),
-    }

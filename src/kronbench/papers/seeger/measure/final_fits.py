@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree import Tree
 from kronbench.evaluation import even_folds, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
+from kronbench.models import HierarchicalNewtonCV
+from kronbench.papers.seeger.measure.text_classification import text_model
 from kronbench.runner.clock import Stopwatch, measure, peak_mib
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
@@ -22,14 +23,10 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each method and quantity (Seeger 2006, table 2, section 5).
 
-    After a comma in a method "preconditioned" is the tree preconditioner, and "printed" the
-    paper's iteration in k1 and k2 steps. "final fit" is that of two thirds of the documents to a
-    duality gap of ``spec["tol"]`` of the objective, or, as printed, until it falls by less than
-    that in a Newton step. "cv fold" is a fold's share of the second evaluation of Psi and its
-    gradient, which starts from the last one. "learning" and "evaluation" are a whole search and
-    each evaluation of it; data sets with fewer than all folds in ``spec["timed_folds"]`` lack
-    these. A search is made by the methods that ``spec["searches"]`` names for a data set, by all
-    where it has none, and not by the printed iteration.
+    "learning" and "evaluation" are a whole search and each evaluation of it; data sets with fewer
+    than all folds in ``spec["timed_folds"]`` lack these. A search is made by the methods that
+    ``spec["searches"]`` names for a data set, by all where it has none, and not by the printed
+    iteration.
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
@@ -105,21 +102,12 @@ def _evaluations(search, X, y, folds, n_folds):
 
 
 def _model(spec, method, tree):
-    """The model of a method, and the nodes whose variances it shares."""
     pattern, _, way = method.partition(", ")
-    variance = np.asarray(spec["variances"][pattern], float)
-    if pattern == "H1":
-        variance = variance[tree.levels]
-    parents, sharing = sharing_pattern(pattern, tree.parents)
-    model = HierarchicalNewtonClassifier(
-        parents,
-        classes=np.arange(tree.n_classes),
-        variance=variance if variance.size > 1 else float(variance),
-        bias_variance=spec["bias_variance"],
-        dtype=spec["dtype"],
-        solver=_SOLVERS[way],
-        tol=spec["tol"],
-    )
+    start = spec["variances"][pattern]
+    start = np.asarray(start, float)[tree.levels] if pattern == "H1" else float(start)
+    options = {**spec, "start": start, "solver": _SOLVERS[way]}
+    model, sharing = text_model(pattern, tree, options, spec["bias_variance"])
+    model.set_params(tol=spec["tol"])
     if way == "printed":
         k1, k2 = spec["steps"][pattern]
         model.set_params(max_iter=k1, max_inner=k2)

@@ -15,9 +15,7 @@ from kronbench.runner.columns import TIMING, Columns
 # The shortest products take a tenth of a millisecond: nine of them say little.
 _MOST_REPEATS = 99
 
-COLUMNS = TIMING | Columns(
-    key=("comparison", "way"),
-)
+COLUMNS = TIMING | Columns(key=("comparison", "way"))
 
 
 def run(spec, data, rng):
@@ -35,36 +33,9 @@ def run(spec, data, rng):
     blocks = {
         C: rng.standard_normal((len(part), C)).astype(kernels.dtype) for C in spec["classes"]
     }
-    ways = {C: partial(kernels.product, block) for C, block in blocks.items()}
-    rows = [*_rows("classes", ways)]
     distances = squared_distances(part)
     K = np.exp(-spec["gamma"] * distances)
-    rows += _rows("folds", _folds(K, rng), classes=1)
-    block = rng.standard_normal((len(K), 8))
-    ways = {
-        "stored": lambda: K @ block,
-        "from distances": lambda: np.exp(-spec["gamma"] * distances) @ block,
-    }
-    rows += _rows("stored", ways, classes=8)
-    return pd.DataFrame(rows)
-
-
-def _rows(comparison, ways, classes=None):
-    """Timed in turn; with None the name of each way is its number of classes."""
-    products = [function() for function in ways.values()]  # compiles
-    if comparison in ("folds", "stored"):  # several ways to one product
-        for way, product in zip(ways, products, strict=True):
-            np.testing.assert_allclose(product, products[0], 1e-8, 1e-10, err_msg=way)
-    for way, (_, timing) in time_interleaved(ways, max_repeats=_MOST_REPEATS).items():
-        yield {
-            "comparison": comparison,
-            "way": str(way),
-            "classes": classes or way,
-            **timing.columns(),
-        }
-
-
-def _folds(K, rng):
+    comparisons = {"classes": {C: partial(kernels.product, blocks[C]) for C in blocks}}
     n = len(K)
     index = np.sort(rng.permutation(n)[: 4 * n // 5])
     order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
@@ -72,12 +43,29 @@ def _folds(K, rng):
     v = rng.standard_normal(len(index))
     padded = np.zeros(n)
     padded[index] = v
-    return {
+    comparisons["folds"] = {
         "contiguous": lambda: permuted[: len(v), : len(v)] @ v,
         "looked up": lambda: _looked_up(K, index, v),
         "copied": lambda: K[np.ix_(index, index)] @ v,
         "zero-padded": lambda: (K @ padded)[index],
     }
+    block = rng.standard_normal((n, 8))
+    comparisons["stored"] = {
+        "stored": lambda: K @ block,
+        "from distances": lambda: np.exp(-spec["gamma"] * distances) @ block,
+    }
+    rows = []
+    for comparison, ways in comparisons.items():
+        products = [function() for function in ways.values()]  # compiles
+        if comparison != "classes":  # several ways to one product
+            for way, product in zip(ways, products, strict=True):
+                np.testing.assert_allclose(product, products[0], 1e-8, 1e-10, err_msg=way)
+        # in turn
+        for way, (_, timing) in time_interleaved(ways, max_repeats=_MOST_REPEATS).items():
+            classes = {"folds": 1, "stored": 8}.get(comparison, way)
+            row = {"comparison": comparison, "way": str(way), "classes": classes}
+            rows.append(row | timing.columns())
+    return pd.DataFrame(rows)
 
 
 @njit(parallel=True)

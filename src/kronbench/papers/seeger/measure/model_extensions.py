@@ -1,7 +1,10 @@
 """Extensions of the class model: low rank, learned coupling, uncertain targets."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import DualCovariance
@@ -23,11 +26,8 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each repetition and variant (Seeger 2006, sections 7.2 to 7.4).
 
-    Vectors without a tree have "low rank" and "coupling". ``deviation`` is the mean distance of
-    the probabilities of new points from those of the exact kernel. The matrix between functions
-    and scores is learned from few ``training`` points, and in the first
-    ``spec["large_repetitions"]`` from many. Documents have "uncertain": half of the training
-    documents are known by the parent of their class alone.
+    Vectors without a tree have "low rank" and "coupling", documents "uncertain". ``deviation`` is
+    the mean distance of the probabilities of new points from those of the exact kernel.
     """
     repetitions = spec["repetitions"].get(data.name, spec["repetitions"]["others"])
     cases = _uncertain if "parents" in data.arrays else _kernels
@@ -43,7 +43,22 @@ def _kernels(spec, data, draws, repetition):
     X, y = to_unit_range(data["X"], slice(None)), data["y"]
     small, part = order[: spec["few_points"]], order[: spec["points"]]
     new = order[spec["points"] :][: spec["new_points"]]
-    yield from _low_rank(spec, X[part], y[part], X[new], y[new])
+    n_classes = y.max() + 1
+    tree, variance = Tree.flat(n_classes), np.full(n_classes, spec["variance"])
+    reference = _gaussian(spec).fit(X[part], y[part]).predict_proba(X[new])
+    for rank, corrected in itertools.product(spec["ranks"], (True, False)):
+        kernel = LowRankKernel(X[part], "gaussian", spec["gamma"], rank, corrected)
+        covariance = DualCovariance(kernel, tree, variance, 1.0)
+        mode = NewtonCG().mode(covariance, SoftmaxLoss(y[part], n_classes))
+        mode = run_steps(mode, covariance)
+        proba = softmax(covariance.cross(X[new], mode.coef))[0]
+        yield {
+            "extension": "low rank",
+            "variant": "corrected" if corrected else "not corrected",
+            "rank": rank,
+            "deviation": np.abs(proba - reference).mean(),
+            **_error_and_loss(proba, y[new]),
+        }
     for points in (small, part) if repetition < spec["large_repetitions"] else (small,):
         yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
@@ -54,35 +69,12 @@ def _gaussian(spec):
     )
 
 
-def _low_rank(spec, X, y, X_new, y_new):
-    n_classes = len(np.unique(y))
-    tree, variance = Tree.flat(n_classes), np.full(n_classes, spec["variance"])
-    reference = _gaussian(spec).fit(X, y).predict_proba(X_new)
-    for rank in spec["ranks"]:
-        for variant in ("corrected", "not corrected"):
-            corrected = variant == "corrected"
-            kernel = LowRankKernel(X, "gaussian", spec["gamma"], rank, corrected)
-            covariance = DualCovariance(kernel, tree, variance, 1.0)
-            mode = run_steps(NewtonCG().mode(covariance, SoftmaxLoss(y, n_classes)), covariance)
-            proba = softmax(covariance.cross(X_new, mode.coef))[0]
-            yield {
-                "extension": "low rank",
-                "variant": variant,
-                "rank": rank,
-                "deviation": np.abs(proba - reference).mean(),
-                **_error_and_loss(proba, y_new),
-            }
-
-
 def _coupling(spec, X, y, X_new, y_new, draws):
     folds = even_folds(len(y), spec["folds"], draws)
     plain = HierarchicalNewtonCV(_gaussian(spec)).fit(X, y, folds=folds)
-    start = HierarchicalNewtonClassifier(
-        kernel="gaussian",
-        gamma=float(np.max(plain.gamma_)),
-        variance=1.0,
-        bias_variance=1.0,
-        coupling=np.sqrt(np.max(plain.variance_)) * np.eye(len(np.unique(y))),
+    coupling = np.sqrt(np.max(plain.variance_)) * np.eye(len(np.unique(y)))
+    start = _gaussian(spec).set_params(
+        gamma=float(np.max(plain.gamma_)), variance=1.0, coupling=coupling
     )
     learned = HierarchicalNewtonCV(start, learn_coupling=True, max_iter=spec["max_evaluations"])
     learned.fit(X, y, folds=folds)
@@ -104,20 +96,18 @@ def _uncertain(spec, data, draws, repetition):
     vague = draws.random(len(train)) < spec["vague"]
     nodes = np.where(vague, tree.parents[leaves], leaves)
 
-    def model():
-        return HierarchicalNewtonClassifier(
-            tree.parents,
-            classes=np.arange(tree.n_classes),
-            variance=np.asarray(spec["tree_variances"], float)[tree.levels],
-            bias_variance=spec["bias_variance"],
-            tol=1e-8,
-        )
-
-    em = fit_uncertain(model(), X, nodes, tol=1e-7)
+    model = HierarchicalNewtonClassifier(
+        tree.parents,
+        classes=np.arange(tree.n_classes),
+        variance=np.asarray(spec["tree_variances"], float)[tree.levels],
+        bias_variance=spec["bias_variance"],
+        tol=1e-8,
+    )
+    em = fit_uncertain(model, X, nodes, tol=1e-7)
     variants = {
-        "left out": model().fit(X[~vague], y[train][~vague]),
+        "left out": clone(model).fit(X[~vague], y[train][~vague]),
         "EM": em.estimator,
-        "all known": model().fit(X, y[train]),
+        "all known": clone(model).fit(X, y[train]),
     }
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)

@@ -5,7 +5,7 @@ import pandas as pd
 
 from kronbench.class_tree import Tree
 from kronbench.evaluation import two_thirds
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.papers.seeger.measure.text_classification import text_model
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
@@ -24,13 +24,9 @@ def run(spec, data, rng):
     K = data["X"] @ data["X"].T
     train, test = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
     variance = np.asarray(spec["variances"], float)[tree.levels]
-    model = HierarchicalNewtonClassifier(
-        tree.parents,
-        kernel="precomputed",
-        classes=np.arange(tree.n_classes),
-        variance=variance,
-        bias_variance=spec["bias_variance"],
-    ).fit(K[np.ix_(train, train)], y[train])
+    options = {"start": variance, "dtype": "float64"}
+    model = text_model("H1", tree, options, spec["bias_variance"])[0]
+    model.set_params(kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
     across = K[np.ix_(test, train)]
     probabilities = model.predict_proba(across)
     vague = probabilities[np.argmin(probabilities.max(axis=1))]

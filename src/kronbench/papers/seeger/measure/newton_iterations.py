@@ -10,18 +10,15 @@ from kronbench.models import HierarchicalNewtonClassifier
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
-COLUMNS = Columns(
-    key=("model", "variance", "iteration", "newton_step"),
-)
+COLUMNS = Columns(key=("model", "variance", "iteration", "newton_step"))
 
 
 def run(spec, data, rng):
     """One row after each Newton step (Seeger 2006, Algorithm 3, section 4, footnote 3).
 
-    "printed" is Eq. 6 with the diagonal preconditioner and k2 of the final fits. ``products``
-    counts the steps of conjugate gradients and one for each Newton step; ``excess`` is
-    (Phi - Phi*) / Phi* and ``gap`` the certified bound on it, of ours alone. ``reached`` marks the
-    first row whose excess is at most ``spec["accuracy"]``.
+    ``products`` counts the steps of conjugate gradients and one for each Newton step; ``excess``
+    is (Phi - Phi*) / Phi* and ``gap`` the certified bound on it, of ours alone. ``reached`` marks
+    the first row whose excess is at most ``spec["accuracy"]``.
     """
     tree, X, y = Tree(data["parents"]), data["X"], data["y"]
     train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
@@ -37,9 +34,10 @@ def run(spec, data, rng):
         }
         best = HierarchicalNewtonClassifier(**common, tol=1e-12, max_inner=2000).fit(X, y)
         best = best.objective_path_[-1]
-        ours, steps = {"tol": spec["accuracy"] / 10}, spec["k2"][name]
+        printed = {"solver": "printed", "max_iter": spec["max_iter"], "tol": 0.0}
+        ours = {"tol": spec["accuracy"] / 10}
         iterations = {
-            "printed": dict(solver="printed", max_iter=spec["max_iter"], tol=0.0, max_inner=steps),
+            "printed": printed | {"max_inner": spec["k2"][name]},
             "ours": ours,
             "ours, tree preconditioner": ours | {"solver": "pcg"},
         }
@@ -57,21 +55,14 @@ def _path(model, X, y):
     rows = []
 
     def record(mode):
-        rows.append(
-            {
-                "newton_step": mode.n_iter,
-                "products": mode.n_inner + mode.n_iter,
-                "inner_steps": mode.n_inner,
-                "value": mode.value,
-                # the gap at the end of a step is known at the beginning of the next
-                "gap_before": mode.gaps[-1] if mode.gaps else np.nan,
-            }
-        )
-        return False
+        products, gap = mode.n_inner + mode.n_iter, mode.gaps[-1] if mode.gaps else np.nan
+        rows.append((mode.n_iter, products, mode.n_inner, mode.value, gap))
 
     model.fit(X, y, callback=record)
-    frame = pd.DataFrame(rows)
-    frame["gap"] = frame.pop("gap_before").shift(-1)
+    columns = ["newton_step", "products", "inner_steps", "value", "gap"]
+    frame = pd.DataFrame(rows, columns=columns)
+    # the gap at the end of a step is known at the beginning of the next
+    frame["gap"] = frame["gap"].shift(-1)
     if model.solver != "printed":
         frame.loc[frame.index[-1], "gap"] = model.gap_
     return frame

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from kronbench.class_tree import Tree, sharing_pattern
+from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import FeatureCovariance
 from kronbench.class_tree.kernels import GaussianKernels, SparseFeatures, StoredKernels
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
+from kronbench.papers.seeger.measure.text_classification import text_model
 from kronbench.runner.call_times import watched_calls
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import TIMING, Columns
@@ -18,20 +19,14 @@ from kronbench.runner.seeds import generator
 
 # What is at the bottom of everything, and the functions in which it is done.
 _PRIMITIVES = {
-    "kernel products": [
-        (SparseFeatures, "product"),
-        (StoredKernels, "product"),
-        (GaussianKernels, "derivative"),
-        (FeatureCovariance, "gather"),
-        (FeatureCovariance, "scores"),
-    ],
-    "tree products": [(Tree, "couple"), (Tree, "sum_below")],
-    "likelihood": [
-        (SoftmaxLoss, "evaluate"),
-        (SoftmaxLoss, "gradient"),
-        (SoftmaxLoss, "curvature"),
-        (SoftmaxLoss, "held_out"),
-    ],
+    "kernel products": {
+        SparseFeatures: ["product"],
+        StoredKernels: ["product"],
+        GaussianKernels: ["derivative"],
+        FeatureCovariance: ["gather", "scores"],
+    },
+    "tree products": {Tree: ["couple", "sum_below"]},
+    "likelihood": {SoftmaxLoss: ["evaluate", "gradient", "curvature", "held_out"]},
 }
 
 COLUMNS = TIMING | Columns(
@@ -41,19 +36,17 @@ COLUMNS = TIMING | Columns(
 
 
 def run(spec, data, rng):
-    """One row for each level of the reductions and each share of time (Seeger 2006, figure 2).
-
-    Documents have the model H1, learned on two thirds; vectors mc-tied on the training part.
-    ``calls`` counts evaluations of Psi and its gradient, fits of a fold, Newton systems (those of
-    the gradient included), products with the Hessian, and kernel products for all classes. "the
-    rest" of the time are sums of vectors, line searches, kernel matrices of new widths and the
-    search itself.
-    """
+    """One row for each level of the reductions and each share of time (Seeger 2006, figure 2)."""
     X, y, tree, search = _problem(spec, data)
     folds = even_folds(len(y), spec["folds"], generator(spec["seed"], "folds", data.name))
     # a few rows load the compiled code
     clone(search.estimator).cv_log_likelihood(X[:400], y[:400], folds[:400])
-    functions = {(name, *place): place for name, places in _PRIMITIVES.items() for place in places}
+    functions = {
+        (kind, of_class, name): (of_class, name)
+        for kind, classes in _PRIMITIVES.items()
+        for of_class, names in classes.items()
+        for name in names
+    }
     with watched_calls(functions) as calls, Stopwatch() as watch:
         path = pd.DataFrame(search.fit(X, y, folds=folds).hyperparameter_path_)
     n_folds, n_evaluations = spec["folds"], len(path)
@@ -80,22 +73,23 @@ def run(spec, data, rng):
 
 def _problem(spec, data):
     """Rows, labels, the tree of the model, and the search for its hyperparameters."""
+    X, y = data["X"], data["y"]
+    if "parents" in data.arrays:
+        tree = Tree(data["parents"])
+        train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
+        model, sharing = text_model("H1", tree, spec, spec["bias_variance"])
+    else:
+        train, tree, sharing = ~data["is_test"], Tree.flat(y.max() + 1), "all"
+        X = to_unit_range(X, train)
+        model = HierarchicalNewtonClassifier(
+            classes=np.arange(tree.n_classes),
+            kernel="gaussian",
+            gamma=spec["gamma"],
+            variance=spec["start"],
+            bias_variance=1.0,
+            dtype=spec["dtype"],
+        )
     evaluations = spec["max_evaluations"]
     evaluations = evaluations.get(data.name, evaluations["others"])
-    if "parents" in data.arrays:
-        X, y, tree = data["X"], data["y"], Tree(data["parents"])
-        train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
-        parents, sharing = sharing_pattern("H1", tree.parents)
-        model = HierarchicalNewtonClassifier(
-            parents, variance=spec["start"], bias_variance=spec["bias_variance"]
-        )
-    else:
-        train = ~data["is_test"]
-        X, y = to_unit_range(data["X"], train), data["y"]
-        tree, sharing = Tree.flat(y.max() + 1), "all"
-        model = HierarchicalNewtonClassifier(
-            kernel="gaussian", gamma=spec["gamma"], variance=spec["start"], bias_variance=1.0
-        )
-    model.set_params(classes=np.arange(tree.n_classes), dtype=spec["dtype"])
     search = HierarchicalNewtonCV(model, sharing=sharing, max_iter=evaluations)
     return X[train], y[train], tree, search
