@@ -1,0 +1,133 @@
+"""What the schematic figures 1, 2, 3 and 6 of Stock et al. (2016) show, on real data."""
+
+import numpy as np
+import pandas as pd
+
+from kronbench.datasets.drug_target import kernels
+from kronbench.models import IndependentRidge, TwoStepRidge
+from kronbench.papers.stock.measure.kernels import PRECOMPUTED
+from kronbench.papers.stock.measure.transfer_learning_curves import Split
+from kronbench.runner.columns import Columns
+from kronbench.runner.seeds import generator
+
+COLUMNS = Columns(key=("setting", "matrix", "approach", "tasks", "row", "col", "position"))
+
+
+def run(spec, data, rng):
+    """One row for each pair, entry of a matrix, or protein and group of tasks of a ``scheme``."""
+    scheme = spec["scheme"]
+    return _SCHEMES[scheme](spec, data, generator(spec["seed"], scheme, data.name))
+
+
+def _prediction_settings(spec, data, rng):
+    """``role`` is "train" or the setting of a pair without label; new vertices come last."""
+    _, _, Y = kernels(data)
+    m, q = Y.shape
+    known_row = np.arange(m) < m - spec["new_targets"]
+    known_col = np.arange(q) < q - spec["new_drugs"]
+    of_known, of_new = np.where(known_col, "train", "C"), np.where(known_col, "B", "D")
+    role = np.where(known_row[:, None], of_known, of_new)
+    role[(role == "train") & (rng.random(Y.shape) < spec["withheld"])] = "A"
+    shuffled = Y[np.ix_(rng.permutation(m), rng.permutation(q))]
+    row, col = np.divmod(np.arange(m * q), q)
+    return pd.DataFrame(
+        {"row": row, "col": col, "role": role.ravel(), "interacts": shuffled.ravel() > 0}
+    )
+
+
+def _two_step_principle(spec, data, rng):
+    """The matrices for an interacting pair, drawn at random, whose vertices are both new.
+
+    "step 1" is the new target's predictions for the known drugs (Eq. 10), "step 2" the new pair,
+    "direct" the same by Eq. 11.
+    """
+    K, G, Y = kernels(data)
+    reg, reg_cols = spec["reg"], spec["reg_cols"]
+    i, j = rng.permutation(np.argwhere(Y > 0))[0]
+    rows, cols = np.delete(np.arange(len(K)), i), np.delete(np.arange(len(G)), j)
+    K_train, G_train, Y_train = K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], Y[np.ix_(rows, cols)]
+    k, g = K[i : i + 1, rows], G[j : j + 1, cols]
+    first = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K_train, None, Y_train)
+    virtual = first.predict_matrix(k)
+    second = IndependentRidge(reg=reg_cols, row_kernel="precomputed")
+    both = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED)
+    matrices = {"K": K_train, "G": G_train, "Y": Y_train, "k": k, "g": g}
+    matrices |= {
+        "step 1": virtual,
+        "step 2": second.fit_matrix(G_train, None, virtual.T).predict_matrix(g),
+        "label": Y[i : i + 1, j : j + 1],
+        "direct": both.fit_matrix(K_train, G_train, Y_train).predict_matrix(k, g),
+    }
+    frames = []
+    for name, matrix in matrices.items():
+        row, col = np.divmod(np.arange(matrix.size), matrix.shape[1])
+        frames.append(
+            pd.DataFrame({"row": row, "col": col, "value": matrix.ravel(), "matrix": name})
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _left_out_pairs(spec, data, rng):
+    """What the shortcuts leave out, read off their own predictions of unit labels.
+
+    ``influence`` is the coefficient of the pair's label in the prediction of ``spec["pair"]``.
+    ``role`` is "train" where it is not zero; else "test" if the same pairs are left out to predict
+    the pair itself, "unused" if not.
+    """
+    K, G, _ = kernels(data)
+    m, q = spec["shape"]
+    pair = np.ravel_multi_index(spec["pair"], (m, q))
+    model = TwoStepRidge(reg_rows=spec["reg"], reg_cols=spec["reg"], **PRECOMPUTED)
+    row, col = np.divmod(np.arange(m * q), q)
+    frames = []
+    for setting in "ABCD":
+        # the coefficient of each label (column) in each prediction (row)
+        influence = np.empty((m * q, m * q))
+        for label, unit in enumerate(np.eye(m * q)):
+            model.fit_matrix(K[:m, :m], G[:q, :q], unit.reshape(m, q))
+            influence[:, label] = model.loo(setting).ravel()
+        ignored = np.abs(influence) < 1e-9 * np.abs(influence).max()
+        same = (ignored == ignored[pair]).all(axis=1)
+        role = np.where(ignored[pair], np.where(same, "test", "unused"), "train")
+        found = {"setting": setting, "row": row, "col": col}
+        found |= {"role": role, "influence": influence[pair]}
+        frames.append(pd.DataFrame(found))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _transfer_layout(spec, data, rng):
+    """Proteins in the order of the first split of figure 7, the test proteins last.
+
+    ``role`` is "constant" (training labels whatever the size), "varying" (those of the first
+    ``size`` proteins), "test" or "none".
+    """
+    _, _, Y = kernels(data)
+    split = Split.draw(spec, data, Y.shape, repetition=0)
+    proteins = np.concatenate([split.pool, split.test])
+    position, n_pool = np.arange(len(proteins)), len(split.pool)
+    varying = np.where(position < spec["size"], "varying", "none")
+    constant = np.where(position < n_pool, "constant", "none")
+    nothing = np.full(len(position), "none")
+    approaches = {  # the labels of auxiliary tasks and of the target
+        "independent-task": (nothing, varying),
+        "multi-task": (varying, varying),
+        "zero-shot": (varying, nothing),
+        "almost zero-shot": (constant, varying),
+    }
+    frames = []
+    for approach, (auxiliary, target) in approaches.items():
+        target = np.where(position < n_pool, target, "test")
+        groups = ("auxiliary", Y.shape[1] - 1, auxiliary), ("target", 1, target)
+        for tasks, n_tasks, role in groups:
+            found = {"approach": approach, "tasks": tasks, "n_tasks": n_tasks}
+            found |= {"position": position, "protein": proteins, "role": role}
+            frames.append(pd.DataFrame(found))
+    return pd.concat(frames, ignore_index=True)
+
+
+_SCHEMES = {
+    "prediction_settings": _prediction_settings,
+    "two_step_principle": _two_step_principle,
+    "left_out_pairs": _left_out_pairs,
+    "transfer_layout": _transfer_layout,
+}
