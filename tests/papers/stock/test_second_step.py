@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 from kronbench.models import TwoStepRidge
-from kronbench.papers.stock.measure.second_step import SecondStep, path_features
+from kronbench.papers.stock.measure.mini_batches import SecondStep, path_features
 
 
 def random_tree(seed, size):

@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
 # With K (m, m) of the instances, G (q, q) of the tasks, A (m, q) the dual coefficients.
 _PAIRS = "f(d, t) = Σᵢ Σⱼ aᵢⱼ k(d, dᵢ) g(t, tⱼ)"
 PRINTED = {
@@ -12,10 +10,6 @@ PRINTED = {
     "ordinary Kronecker least squares": (_PAIRS, "(G ⊗ K) vec(A) = vec(Y)"),
     "two-step": (_PAIRS, "(K + λ_d I) A (G + λ_t I) = Y"),
 }
-
-COLUMNS = SHOWN | Columns(
-    key=("method",),
-)
 
 
 def tabulate(frame, item, printed):

@@ -29,19 +29,31 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).
 
-    ``left_out`` counts the pairs, rows or columns, ``retrained`` those, drawn at random, without
-    which a model is trained. "reusing" leaves out all in dense linear algebra that factorizes
-    nothing twice. Other spectral filters have rows without times, where Corollaries 3 to 5 are
-    defined.
+    ``left_out`` counts the pairs, rows or columns, ``retrained`` those without which a model is
+    trained. Other spectral filters have rows without times, where Corollaries 3 to 5 are defined.
     """
     K, G, Y = kernels(data)
+    m, q = Y.shape
     largest = np.abs(Y).max()
     rows = []
+
+    def drawn(setting):
+        """All pairs (i, j) to leave out, with j (i) zero where a row (column) is, and a sample."""
+        shape = 1 if setting == "C" else m, 1 if setting == "B" else q
+        places = np.argwhere(np.ones(shape))
+        return places, places[rng.permutation(len(places))[: spec["retrainings"]]]
+
+    def compared(F, setting, kept, retrained):
+        differences = [
+            np.abs(predicted - _predicted(F, setting, i, j)).max()
+            for (i, j), predicted in zip(kept, retrained, strict=True)
+        ]
+        return {"retrained": len(kept), "deviation": max(differences) / largest}
+
     for reg in tqdm(spec["regs"], desc=data.name, unit="weight"):
         for name, setting, shortcut, reusing, retrain in _cases(K, G, Y, reg):
             shortcut()  # loads compiled code
-            places = _places(setting, Y.shape)
-            kept = places[rng.permutation(len(places))[: spec["retrainings"]]]
+            places, kept = drawn(setting)
             ways = {
                 "shortcut": shortcut,
                 "reusing": reusing,
@@ -52,9 +64,8 @@ def run(spec, data, rng):
             timings = [each for _, each in found.values()]
             retraining_seconds = found["retraining"][1].seconds * len(places) / len(kept)
             rows.append(
-                {"model": name, "setting": setting, "reg": reg}
-                | {"left_out": len(places), "retrained": len(kept)}
-                | {"deviation": _deviation(F, setting, kept, found["retraining"][0]) / largest}
+                {"model": name, "setting": setting, "reg": reg, "left_out": len(places)}
+                | compared(F, setting, kept, found["retraining"][0])
                 | {"reusing_deviation": np.abs(found["reusing"][0] - F).max() / largest}
                 | timing.columns()
                 | {"reusing_seconds": found["reusing"][1].seconds}
@@ -63,31 +74,15 @@ def run(spec, data, rng):
                 | {"busy": any(each.busy for each in timings)}
             )
         for name, setting, F, retrain in _filter_cases(K, G, Y, reg):
-            places = _places(setting, Y.shape)
-            drawn = places[rng.permutation(len(places))[: spec["retrainings"]]]
-            kept = [place for place in drawn if np.isfinite(_predicted(F, setting, *place)).all()]
+            places, kept = drawn(setting)
+            kept = [place for place in kept if np.isfinite(_predicted(F, setting, *place)).all()]
             if kept:
-                deviation = _deviation(F, setting, kept, _all_retrained(retrain, kept))
                 rows.append(
-                    {"model": name, "setting": setting, "reg": reg}
-                    | {"left_out": len(places), "retrained": len(kept)}
-                    | {"deviation": deviation / largest, "waiting": 0.0, "busy": False}
+                    {"model": name, "setting": setting, "reg": reg, "left_out": len(places)}
+                    | compared(F, setting, kept, _all_retrained(retrain, kept))
+                    | {"waiting": 0.0, "busy": False}
                 )
     return pd.DataFrame(rows)
-
-
-def _places(setting, shape):
-    """Pairs (i, j) to leave out; where a whole row (column) is left out, j (i) is zero."""
-    m, q = shape
-    return np.argwhere(np.ones((1 if setting == "C" else m, 1 if setting == "B" else q)))
-
-
-def _deviation(F, setting, places, retrained):
-    """Largest difference between predictions (m, q) and those of the models trained anew."""
-    return max(
-        np.abs(predicted - _predicted(F, setting, i, j)).max()
-        for (i, j), predicted in zip(places, retrained, strict=True)
-    )
 
 
 def _all_retrained(retrain, places):
@@ -108,8 +103,16 @@ def _cases(K, G, Y, reg):
         "KK": partial(CompleteKronRidge, reg=reg, **PRECOMPUTED),
         "TS": partial(TwoStepRidge, reg_rows=reg, reg_cols=reg, **PRECOMPUTED),
     }
-    # without one pair the data are not complete: ridge regression with a kernel of pairs
-    pairwise = {"KK": (np.kron(K, G), reg), "TS": (_two_step_pair_kernel(K, G, reg), 1.0)}
+    # without one pair the data are not complete: ridge regression with a kernel of pairs, for two
+    # steps that of Theorem 2 with the weight 1
+    x, U = np.linalg.eigh(K)
+    s, V = np.linalg.eigh(G)
+    values = np.outer(x, s) / (reg * reg + reg * x[:, None] + reg * s)
+    vectors = np.kron(U, V)
+    pairwise = {
+        "KK": (np.kron(K, G), reg),
+        "TS": ((vectors * values.ravel()) @ vectors.T, 1.0),
+    }
     for name, make in makers.items():
         for setting in "ABCD":
             given = setting, make, K, G, Y
@@ -148,15 +151,6 @@ def _without_pair(kernel, reg, Y, i, j):
     system = kernel[np.ix_(keep, keep)]
     system[np.diag_indices_from(system)] += reg
     return kernel[pair, keep] @ np.linalg.solve(system, Y.ravel()[keep])
-
-
-def _two_step_pair_kernel(K, G, reg):
-    """The kernel of Theorem 2, with which ridge regression of weight 1 is two-step regression."""
-    x, U = np.linalg.eigh(K)
-    s, V = np.linalg.eigh(G)
-    values = np.outer(x, s) / (reg * reg + reg * x[:, None] + reg * s)
-    vectors = np.kron(U, V)
-    return (vectors * values.ravel()) @ vectors.T
 
 
 def _from_one_inverse(kernel, reg, Y):
@@ -198,10 +192,13 @@ def _filter_cases(K, G, Y, reg):
     NaN, also where rounding would make a number of it.
     """
     for name in ("cutoff", "iterated-tikhonov", "landweber"):
-        hats = [_filtered(kernel, name, reg) for kernel in (K, G)]
-        held_out = []
-        for H in hats:
+        hats, held_out = [], []
+        for kernel in (K, G):
+            values, vectors = np.linalg.eigh(kernel)
+            values = np.maximum(values, 0.0)
+            H = (vectors * (values * as_filter(name)(values, reg))) @ vectors.T
             d = np.diag(H)
+            hats.append(H)
             held_out.append((H - np.diag(d)) / np.where(1 - d > _FITTED, 1 - d, np.nan)[:, None])
         filters = {"row_filter": name, "col_filter": name}
         make = partial(TwoStepRidge, reg_rows=reg, reg_cols=reg, **filters, **PRECOMPUTED)
@@ -210,10 +207,3 @@ def _filter_cases(K, G, Y, reg):
             right = hats[1] if setting == "B" else held_out[1]
             retrain = partial(_without_vertices, setting, make, K, G, Y)
             yield f"TS, {name}", setting, left @ Y @ right.T, retrain
-
-
-def _filtered(kernel, name, reg):
-    """The hat matrix of a spectral filter."""
-    values, vectors = np.linalg.eigh(kernel)
-    values = np.maximum(values, 0.0)
-    return (vectors * (values * as_filter(name)(values, reg))) @ vectors.T
