@@ -36,52 +36,39 @@ def run(spec, data, rng):
     m, q = Y.shape
     largest = np.abs(Y).max()
     rows = []
-
-    def drawn(setting):
-        """All pairs (i, j) to leave out, with j (i) zero where a row (column) is, and a sample."""
-        shape = 1 if setting == "C" else m, 1 if setting == "B" else q
-        places = np.argwhere(np.ones(shape))
-        return places, places[rng.permutation(len(places))[: spec["retrainings"]]]
-
-    def compared(F, setting, kept, retrained):
-        differences = [
-            np.abs(predicted - _predicted(F, setting, i, j)).max()
-            for (i, j), predicted in zip(kept, retrained, strict=True)
-        ]
-        return {"retrained": len(kept), "deviation": max(differences) / largest}
-
     for reg in tqdm(spec["regs"], desc=data.name, unit="weight"):
-        for name, setting, shortcut, reusing, retrain in _cases(K, G, Y, reg):
-            shortcut()  # loads compiled code
-            places, kept = drawn(setting)
-            ways = {
-                "shortcut": shortcut,
-                "reusing": reusing,
-                "retraining": partial(_all_retrained, retrain, kept),
-            }
-            found = time_interleaved(ways, max_seconds=_PATIENCE)
-            F, timing = found["shortcut"]
-            timings = [each for _, each in found.values()]
-            retraining_seconds = found["retraining"][1].seconds * len(places) / len(kept)
-            rows.append(
-                {"model": name, "setting": setting, "reg": reg, "left_out": len(places)}
-                | compared(F, setting, kept, found["retraining"][0])
-                | {"reusing_deviation": np.abs(found["reusing"][0] - F).max() / largest}
-                | timing.columns()
-                | {"reusing_seconds": found["reusing"][1].seconds}
-                | {"retraining_seconds": retraining_seconds}
-                | {"waiting": max(each.waiting for each in timings)}
-                | {"busy": any(each.busy for each in timings)}
-            )
-        for name, setting, F, retrain in _filter_cases(K, G, Y, reg):
-            places, kept = drawn(setting)
-            kept = [place for place in kept if np.isfinite(_predicted(F, setting, *place)).all()]
-            if kept:
-                rows.append(
-                    {"model": name, "setting": setting, "reg": reg, "left_out": len(places)}
-                    | compared(F, setting, kept, _all_retrained(retrain, kept))
-                    | {"waiting": 0.0, "busy": False}
-                )
+        cases = *_cases(K, G, Y, reg), *_filter_cases(K, G, Y, reg)
+        for name, setting, shortcut, reusing, retrain in cases:
+            F = shortcut()  # loads compiled code
+            # where a whole row (column) is left out, j (i) is zero
+            shape = 1 if setting == "C" else m, 1 if setting == "B" else q
+            places = np.argwhere(np.ones(shape))
+            kept = places[rng.permutation(len(places))[: spec["retrainings"]]]
+            if reusing is None:  # another filter, whose formula may have no value
+                kept = [at for at in kept if np.isfinite(_predicted(F, setting, *at)).all()]
+                if not kept:
+                    continue
+            retrained = partial(_all_retrained, retrain, kept)
+            row = {"model": name, "setting": setting, "reg": reg}
+            row |= {"left_out": len(places), "retrained": len(kept)}
+            if reusing is None:
+                predictions, timed = retrained(), {"waiting": 0.0, "busy": False}
+            else:
+                ways = {"shortcut": shortcut, "reusing": reusing, "retraining": retrained}
+                found = time_interleaved(ways, max_seconds=_PATIENCE)
+                (F, timing), (again, of_reusing), (predictions, of_retraining) = found.values()
+                timings = timing, of_reusing, of_retraining
+                timed = {"reusing_deviation": np.abs(again - F).max() / largest}
+                timed |= timing.columns() | {"reusing_seconds": of_reusing.seconds}
+                seconds = of_retraining.seconds * len(places) / len(kept)
+                timed |= {"retraining_seconds": seconds}
+                timed |= {"waiting": max(each.waiting for each in timings)}
+                timed |= {"busy": any(each.busy for each in timings)}
+            differences = [
+                np.abs(predicted - _predicted(F, setting, i, j)).max()
+                for (i, j), predicted in zip(kept, predictions, strict=True)
+            ]
+            rows.append(row | {"deviation": max(differences) / largest} | timed)
     return pd.DataFrame(rows)
 
 
@@ -186,7 +173,7 @@ def _held_out_smoother(kernel, reg):
 
 
 def _filter_cases(K, G, Y, reg):
-    """Yield (model, setting, values of the formula, retrain) for filters that are not ridge.
+    """The same for filters that are not ridge, by the formula, without what reuses.
 
     A filter that fits a vertex whatever its label is has d(H) = 1 there, and the formula is 0 / 0:
     NaN, also where rounding would make a number of it.
@@ -206,4 +193,5 @@ def _filter_cases(K, G, Y, reg):
             left = hats[0] if setting == "C" else held_out[0]
             right = hats[1] if setting == "B" else held_out[1]
             retrain = partial(_without_vertices, setting, make, K, G, Y)
-            yield f"TS, {name}", setting, left @ Y @ right.T, retrain
+            F = left @ Y @ right.T
+            yield f"TS, {name}", setting, partial(np.asarray, F), None, retrain

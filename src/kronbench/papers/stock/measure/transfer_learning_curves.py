@@ -1,7 +1,6 @@
 """Learning curves of transfer between tasks: what labels of other drugs are worth for one drug."""
 
 import functools
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -156,9 +155,9 @@ class Transfer:
             "KK": lambda reg: s / (x * s + reg),
             "TS": lambda reg, reg_cols: s / ((x + reg) * (s + reg_cols)),
         }
-        for method, settings in (("KK", "A"), ("TS", "AB")):
-            best = self._selected(method, settings, rows, cols, Y)
-            for (setting, criterion), weights in best.items():
+        for method, setting in (("KK", "A"), ("TS", "A"), ("TS", "B")):
+            best = self._selected(method, setting, rows, cols, Y)
+            for criterion, weights in best.items():
                 F = to_test @ (filters[method](*weights) * coordinates) @ cols.vectors.T
                 weights = np.outer(weights, np.ones(len(s)))
                 yield Curve("multi-task", method, setting, (criterion,), F, weights)
@@ -167,21 +166,23 @@ class Transfer:
         """Kernel values of the test proteins with the eigenvectors of the training proteins."""
         return self._shared.across[:, : len(rows.vectors)] @ rows.vectors
 
-    def _zero_shot(self, size, methods=(("KK", "A"), ("TS", "AD"))):
+    def _zero_shot(self, size, methods=(("KK", "A"), ("TS", "A"), ("TS", "D"))):
         """What a ``Curve`` has behind its approach, for methods and their settings."""
         Y, rows = self._Y_pool[:size], self._shared.proteins(size)
         given = rows, self._shared.tasks, Y, self._shared.across[:, :size]
+        ways = {
+            "KK": functools.cache(functools.partial(kron_zero_shot, *given)),
+            "TS": functools.cache(functools.partial(two_step_zero_shot, *given)),
+        }
         found = []
-        for method, settings in methods:
-            way = kron_zero_shot if method == "KK" else two_step_zero_shot
-            predict = functools.cache(functools.partial(way, *given))
+        for method, setting in methods:
             chosen = [
-                self._selected(method, settings, rows, cols, Y[:, others])
+                self._selected(method, setting, rows, cols, Y[:, others])
                 for _, others, cols in self._shared.folds
             ]
-            for setting, criterion in itertools.product(settings, self._criteria):
-                weights = [best[setting, criterion] for best in chosen]
-                found.append((method, setting, (criterion,), *self._by_fold(predict, weights)))
+            for criterion in self._criteria:
+                of_folds = self._by_fold(ways[method], [best[criterion] for best in chosen])
+                found.append((method, setting, (criterion,), *of_folds))
         return found
 
     def _impute(self):
@@ -210,18 +211,13 @@ class Transfer:
             by_task[:, targets] = np.reshape(of_fold, (-1, 1))
         return F, by_task
 
-    def _selected(self, method, settings, rows, cols, Y):
-        """By setting and criterion, the weights with the best leave-one-out predictions of Y."""
-        found = {}
-        for setting in settings:
-            if method == "TS":
-                grids = self._grid, self._grid
-                best = self._best(two_step_leave_one_out(setting, rows, cols, Y, *grids), Y, 2)
-            else:
-                points = kron_leave_one_out(setting, rows, cols, Y, self._grid)
-                best = self._best(enumerate(points), Y, 1)
-            found |= {(setting, criterion): weights for criterion, weights in best.items()}
-        return found
+    def _selected(self, method, setting, rows, cols, Y):
+        """By criterion, the weights with the best leave-one-out predictions of Y."""
+        if method == "TS":
+            grids = self._grid, self._grid
+            return self._best(two_step_leave_one_out(setting, rows, cols, Y, *grids), Y, 2)
+        points = enumerate(kron_leave_one_out(setting, rows, cols, Y, self._grid))
+        return self._best(points, Y, 1)
 
     def _best(self, points, Y, n_weights):
         """By criterion, the weights of the best of the predictions over a grid."""
