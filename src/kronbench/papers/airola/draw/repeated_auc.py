@@ -2,11 +2,6 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import printed_number, rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("method", "form", "reg", "iteration"),
-)
 
 
 def tabulate(frame, item, printed):
@@ -40,4 +35,5 @@ def tabulate(frame, item, printed):
             row["on edge"] = part["on_edge"].sum(min_count=1)
         return row
 
-    return rows_by(frame, [name for name in ("dataset", *COLUMNS.key) if name in frame], numbers)
+    keys = ("dataset", "method", "form", "reg", "iteration")
+    return rows_by(frame, [name for name in keys if name in frame], numbers)

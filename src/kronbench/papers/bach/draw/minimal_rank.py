@@ -3,10 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN
-
-COLUMNS = SHOWN
-
 
 def tabulate(frame, item, printed):
     """One row for each data set, in the printed order (Bach & Jordan, figure 2).

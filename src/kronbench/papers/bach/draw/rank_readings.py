@@ -7,13 +7,8 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench.papers.bach.draw.minimal_rank import apart, of_reading, reached
-from kronbench.runner.columns import SHOWN, Columns
 
 _READING = ["selection", "bound", "stop"]
-
-COLUMNS = SHOWN | Columns(
-    key=("selection", "bound", "stop"),
-)
 
 
 def tabulate(frame, item, printed):

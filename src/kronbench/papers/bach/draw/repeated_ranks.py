@@ -4,11 +4,6 @@ import numpy as np
 import pandas as pd
 
 from kronbench.intervals import half_width, interval_factor
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("selection", "decomposition"),
-)
 
 _NAMES = {"cholesky": "Cholesky", "csi": "CSI"}
 
