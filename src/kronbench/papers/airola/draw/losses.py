@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
 _TEXTS = ("loss", "L", "gradient", "Hessian diagonal", "elsewhere")
 _HINGE = "if pᵢ yᵢ < 1, else 0"
