@@ -1,16 +1,19 @@
-"""Figures 1, 2, 3 and 6 of Stock et al. 2016 show what their words say."""
+"""Figures 1, 2, 3 and 6 and table 3.3 of Stock et al. 2016 show what their words say."""
 
 import functools
 
 import numpy as np
+import pytest
 
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
+from kronbench.models import TwoStepRidge
 from kronbench.papers.stock.measure.transfer_learning_curves import Split
 from kronbench.runner.job import run_experiment
 from tests.helpers import matrix
 
 run = functools.partial(run_experiment, "stock.schematics")
+SYSTEMS = {"scheme": "system_residuals", "seed": 5, "reg": 0.3, "reg_cols": 2.0}
 
 
 def test_a_setting_says_which_vertices_are_new(nr):
@@ -71,3 +74,17 @@ def test_the_layout_is_that_of_the_first_split_of_the_learning_curves():
     assert ("independent-task", "auxiliary", "varying") not in proteins
     assert not set(split.pool) & set(split.test)
     assert frame.drop_duplicates("tasks")["n_tasks"].sum() == Y.shape[1]
+
+
+def test_systems_are_solved_and_predictions_are_those_of_the_printed_functions(nr):
+    frame = run(SYSTEMS, nr, "nr")
+    assert len(frame) == 4
+    assert frame["residual"].max() < 1e-8
+    assert frame["deviation"].max() < 1e-8
+
+
+def test_another_prediction_is_told(nr, monkeypatch):
+    right = TwoStepRidge.predict_matrix
+    monkeypatch.setattr(TwoStepRidge, "predict_matrix", lambda self, *at: 1.001 * right(self, *at))
+    deviation = run(SYSTEMS, nr, "nr").set_index("method")
+    assert deviation.loc["two-step", "deviation"] == pytest.approx(1e-3, rel=1e-2)
