@@ -16,7 +16,7 @@ COLUMNS = Columns(
 
 
 def run(spec, data, rng):
-    """What ``shows`` names (Airola & Pahikkala, figure 1, tables 1 and 5, sections 4.2 and 5.1)."""
+    """What ``shows`` names (Airola & Pahikkala, figure 1, tables 1, 5, sections 4.2, 5.1)."""
     shows = spec["shows"]
     return pd.DataFrame(_SHOWN[shows](spec, data, generator(spec["seed"], shows, data.name)))
 
@@ -51,7 +51,7 @@ def _notation(spec, data, rng):
 
 
 def _split_structure(spec, data, rng):
-    """One row for each labelled pair; ``row`` and ``col`` count vertices that are sorted by fold."""
+    """One row for each labelled pair; ``row`` and ``col`` count vertices, sorted by fold."""
     pairs, y = drawn_pairs(spec, data)
     splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
     row_fold, col_fold = splitter.blocks(pairs)
