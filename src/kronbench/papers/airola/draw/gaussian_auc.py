@@ -5,10 +5,7 @@ from kronbench.papers.airola.draw.rows import rows_by, weight
 
 
 def tabulate(frame, item, printed):
-    """One row for each size, method and weight; means over folds.
-
-    ``over weights`` is the mean over folds of the largest less the smallest AUC over the weights.
-    """
+    """One row for each size, method and weight; means over folds."""
     correction = item.protocol["test_over_train"]
 
     def numbers(part):

@@ -5,12 +5,10 @@ from kronbench.papers.airola.draw.rows import printed_number, rows_by, weight
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, method, form, weight and iteration.
+    """One row for each data set, method, form, weight and iteration: means over draws.
 
-    ``ours`` is the mean over draws, ``±`` half the width of its 95 % interval, ``deviation`` the
-    standard deviation of one draw, ``on edge`` the number of selections in all draws that ended at
-    the edge of their grid. The drawing options ``regs`` and ``iterations`` say at which points of
-    the curves.
+    ``deviation`` is that of one draw. The drawing options ``regs`` and ``iterations`` say at which
+    points of the curves.
     """
     for column, shown in (("reg", "regs"), ("iteration", "iterations")):
         if column in frame:

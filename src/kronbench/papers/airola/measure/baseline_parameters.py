@@ -19,8 +19,8 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each fold, method and value of its parameter (Airola & Pahikkala, section 5.6).
 
-    Splits and seeds are those of ``method_comparison``, without a selection. ``over`` names the
-    parameter of a method that takes the values of ``grids``; the other one's column is empty.
+    Splits and seeds are those of ``method_comparison``. ``over`` names the parameter of a method
+    that takes the values of ``grids``.
     """
     rows = []
     for fold, pairs, y, test_set in tqdm(splits(spec, data), desc=data.name, unit="fold"):

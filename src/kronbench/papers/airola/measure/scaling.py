@@ -36,12 +36,10 @@ def run(spec, data, rng):
 
     ``sizes`` are numbers of training pairs or, without data, of vertices of checkerboards.
     ``slow_prediction`` has the regs for which a solver's own decision function is timed beside the
-    vec trick; ``same_as`` names a solver with the same numbers: if they differ, a reason is given.
-    Solvers of one class have a process of their own, since the threads of several libraries in one
-    would wait for each other on the clock; at each size processes and solvers take turns.
-
-    Points predicted to pass the time cap are not run: the last row before has the prediction in
-    ``next_seconds``. ``deviation`` is that of the decision values of both ways to predict.
+    vec trick, from whose values it has a ``deviation``; ``same_as`` names a solver with the same
+    numbers. Solvers of one class have a process of their own, since the threads of several
+    libraries in one would wait for each other on the clock; at each size all take turns. Of points
+    predicted to pass the time cap the last row before has the prediction in ``next_seconds``.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm
