@@ -79,21 +79,17 @@ def _draw_pair(pair, part, regs):
         if value == "risk":
             panel.set_yscale("log")
             log_ticks(panel.yaxis)
-        if text := _coinciding(panel, curves):
+        # which weights have the same curve, and of which weights both forms have
+        names = list(dict.fromkeys(name for name, _ in curves))
+        groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
+        joints = [" to " if len(group) > 2 else ", " for group in groups]
+        spans = [f"${g[0]}${joint}${g[-1]}$" for g, joint in zip(groups, joints, strict=True)]
+        alike = [
+            f"${name}$"
+            for name in names
+            if (name, "primal") in curves
+            and coinciding(panel, {form: curves[name, form] for form in LOOKS})
+        ]
+        said = {"coincide": "; ".join(spans), "both forms coincide": ", ".join(alike)}
+        if text := "; ".join(f"{what}: {where}" for what, where in said.items() if where):
             panel.annotate(text, (1, 1.03), xycoords="axes fraction", ha="right", **SMALL)
-
-
-def _coinciding(panel, curves):
-    """Which weights have the same curve, and of which weights both forms have."""
-    names = list(dict.fromkeys(name for name, _ in curves))
-    groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
-    joints = [" to " if len(group) > 2 else ", " for group in groups]
-    spans = [f"${g[0]}${joint}${g[-1]}$" for g, joint in zip(groups, joints, strict=True)]
-    alike = [
-        f"${name}$"
-        for name in names
-        if (name, "primal") in curves
-        and coinciding(panel, {form: curves[name, form] for form in LOOKS})
-    ]
-    said = {"coincide": "; ".join(spans), "both forms coincide": ", ".join(alike)}
-    return "; ".join(f"{what}: {where}" for what, where in said.items() if where)

@@ -75,7 +75,11 @@ def _curves(panel, frame, task, value, colours, markers, title):
                     panel.errorbar(n, mean, ends, color=colour, lw=0.8, capsize=1.5)
                 if value != "auc" and disturbed(point):
                     panel.plot(n, mean, "o", ms=8, mfc="none", mec="0.5", ls="")
-            if value != "auc" and _ended(frame, method, reg, task):
+            # the cap ended its own points, or the training of its model
+            own = (frame["method"] == method) & (frame["task"] == task)
+            model = frame["method"] == method.removesuffix(" by vec trick")
+            rows = frame[(own | model & (frame["task"] == "training")) & (frame["reg"] == reg)]
+            if value != "auc" and rows["next_seconds"].notna().any():
                 end = means.iloc[-1]
                 panel.plot(end["n"], end[value], "x", color=colour, ms=7, mew=1.6)
     panel.set_xscale("log")
@@ -90,11 +94,3 @@ def _curves(panel, frame, task, value, colours, markers, title):
 
 def _remark(panel, text):
     panel.annotate(text, (0, 1.02), xycoords="axes fraction", **SMALL)
-
-
-def _ended(frame, method, reg, task):
-    """Whether the cap ended a curve: its own points, or the training of its model."""
-    own = (frame["method"] == method) & (frame["task"] == task)
-    model = frame["method"] == method.removesuffix(" by vec trick")
-    rows = frame[(own | model & (frame["task"] == "training")) & (frame["reg"] == reg)]
-    return rows["next_seconds"].notna().any()

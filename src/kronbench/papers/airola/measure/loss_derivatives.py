@@ -41,16 +41,13 @@ def run(spec, data, rng):
             ]
             step = _STEP / np.abs(v).max()
             change = loss.gradient(p + step * v, y) - loss.gradient(p - step * v, y)
+            product = loss.hessian_product(p, y, v)
             ours = loss.value(p, y), gradient, hessian
+            of_printed = [_deviation(*both) for both in zip(ours, printed[name], strict=True)]
             row = {"loss": name, "draw": draw, "n": n}
             row["gradient_deviation"] = _deviation(gradient, slopes)
-            row["hessian_deviation"] = _deviation(
-                loss.hessian_product(p, y, v), change / (2 * step)
-            )
-            # not Python's max, which drops a NaN
-            row["printed_deviation"] = np.max(
-                [_deviation(*both) for both in zip(ours, printed[name], strict=True)]
-            )
+            row["hessian_deviation"] = _deviation(product, change / (2 * step))
+            row["printed_deviation"] = np.max(of_printed)  # not Python's max, which drops a NaN
             rows.append(row)
     return pd.DataFrame(rows)
 

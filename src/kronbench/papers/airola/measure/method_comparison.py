@@ -33,8 +33,7 @@ def run(spec, data, rng):
     A method may ``select`` a parameter from ``grids`` by the mean AUC over ``inner_folds``. Its
     ``twin`` is the same predictor by a cheaper way: it gives the scores on folds that are not in
     ``timed_folds``; such rows name it in ``scored_by`` and have no times. On timed folds it gives
-    the selected value, and the selection of this one is timed on one inner fold, which counts for
-    all. ``on_edge`` tells whether the selected value is the first or last of its grid.
+    the selected value, and one inner fold is timed for all.
     """
     place = "checkerboards" if data.kind == "pairs" else "folds"
     methods, skipped = {}, []
@@ -155,19 +154,18 @@ class _Method:
         """AUC of each value of the grid on these inner folds, (len(inner), len(grid))."""
         parts = list(VertexDisjointKFold(random_state=seed).split(pairs, y))
 
-        def area(fold, value):
+        search = hasattr(self.make(seed, self.grid[0]), "decision_path")
+
+        def areas(fold, value):
             train, test = parts[fold]
             model = self.make(seed, value).fit(pairs[train], y[train])
+            if search:  # one for all values
+                path = model.decision_path(pairs[test], self.grid)
+                return [roc_auc(y[test], scores) for scores in path.T]
             return roc_auc(y[test], scores_of(model, pairs[test]))
 
-        def areas_of_one_search(fold):
-            train, test = parts[fold]
-            model = self.make(seed, self.grid[0]).fit(pairs[train], y[train])
-            scores = model.decision_path(pairs[test], self.grid)
-            return [roc_auc(y[test], column) for column in scores.T]
-
-        if hasattr(self.make(seed, self.grid[0]), "decision_path"):
-            return np.array([areas_of_one_search(fold) for fold in inner])
+        if search:
+            return np.array([areas(fold, self.grid[0]) for fold in inner])
         with ThreadPoolExecutor(self._side_by_side) as threads:
-            areas = threads.map(area, *zip(*itertools.product(inner, self.grid), strict=True))
-            return np.reshape(list(areas), (len(inner), len(self.grid)))
+            found = threads.map(areas, *zip(*itertools.product(inner, self.grid), strict=True))
+            return np.reshape(list(found), (len(inner), len(self.grid)))

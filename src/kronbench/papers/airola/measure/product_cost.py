@@ -22,8 +22,7 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each setting, size [n, m, q] and method (Airola & Pahikkala, tables 3 and 4).
 
-    ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
-    with random D (m, d) and T (q, r), d = r = ``features``. ``cost`` is the argument of the
+    Matrices are random, in the primal with d = r = ``features``. ``cost`` is the argument of the
     paper's O() for the vertices that have a pair; ``setup_seconds`` is the time up to the end of
     the first product, ``deviation`` the largest difference of both methods' products, relative to
     the largest entry.
