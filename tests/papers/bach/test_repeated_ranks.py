@@ -52,7 +52,7 @@ def test_a_draw_is_the_protocol_from_another_seed(frame):
 def test_one_choice_for_all_splits_has_the_least_mean_error():
     data = load("liver", policy="surrogate")
     spec = DRAWN | {"gammas": [0.1, 1, 10], "selection_points": 10**6}
-    frame = minimal_rank.ranks_of_splits(spec, data, generator(3), for_all=True)
+    frame = minimal_rank.run(spec, data, generator(3), for_all=True)
     chosen = frame[(frame["selection"] == minimal_rank.FOR_ALL) & frame["error"].notna()]
     assert len(chosen[["gamma", "reg"]].drop_duplicates()) == 1
     # every machine is trained again without each of its points, the split found by its seed

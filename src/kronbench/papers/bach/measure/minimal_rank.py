@@ -27,20 +27,14 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec, data, rng, for_all=False):
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
 
     "full": for each split and selection the test error of the machine on the full kernel matrix.
-    Others: for each selection, bound and stop the smallest rank whose mean test error is within
-    the bound of that; empty where none up to ``tried`` is. The caption of section-6.3 tells the
-    readings. Errors are shares of wrong classes, or squared errors relative to the variance of the
-    response.
+    Others: for each selection, bound and stop the smallest rank; empty where none up to ``tried``
+    is as good. Errors are shares of wrong classes, or squared errors relative to the variance of
+    the response. With ``for_all`` there is also one leave-one-out choice for all splits.
     """
-    return ranks_of_splits(spec, data, rng)
-
-
-def ranks_of_splits(spec, data, rng, for_all=False):
-    """The rows of ``run``; with ``for_all`` also of one leave-one-out choice for all splits."""
     X, y = data["X"], data["y"]
     classification = y.dtype.kind in "iu"
     max_rank = spec["max_ranks"].get(data.name, spec["max_rank"])
@@ -71,19 +65,22 @@ def ranks_of_splits(spec, data, rng, for_all=False):
             K = gram(scaled[train], kernel="gaussian", gamma=gamma)
             K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
             machines = _low_rank_machines(K, targets[train], max_rank, ahead, spec)
-            measured = {
-                reg: _test_errors(K, K_test, targets[train], machines, reg, error_of)
-                for reg in {choice["reg"] for choice in took.values()}
-            }
+            measured = {}  # by weight and machine the errors of rank 1, 2, ...
+            for reg in {choice["reg"] for choice in took.values()}:
+                coef, intercept = solve_full(K, targets[train], reg)
+                measured[reg, "full"] = error_of(K_test @ coef + intercept)
+                for name, (machine, _) in machines.items():
+                    responses = machine.staged_predict(K_test, reg)
+                    measured[reg, name] = np.array([error_of(of_rank) for of_rank in responses])
             for selection, choice in took.items():
-                error, of_machines = measured[choice["reg"]]
                 selected_on = min(len(train), spec["selection_points"])
                 rows.append(
                     {"selection": selection, "split": split, "decomposition": "full"}
-                    | {"error": error, **choice}
+                    | {"error": measured[choice["reg"], "full"], **choice}
                     | {"gamma p": gamma * X.shape[1], "selected on": selected_on}
                 )
-                for name, errors in of_machines.items():
+                for name in machines:
+                    errors = measured[choice["reg"], name]
                     if name != "csi, all ahead" or selection == "leave-one-out":
                         paths[selection, name].append((errors, machines[name][1]))
     full = pd.DataFrame(rows)
@@ -105,9 +102,20 @@ def ranks_of_splits(spec, data, rng, for_all=False):
 
 
 def _training(X, y, train, classification):
-    """All points in the scale of a training part, their targets, and what decides."""
+    """All points in the scale of a training part, their targets (n, d), and what decides."""
     scale = X[train].std(axis=0)
-    return X / np.where(scale > 0, scale, 1.0), *_coding(y, train, classification)
+    scaled = X / np.where(scale > 0, scale, 1.0)
+    if not classification:
+        mean, spread = y[train].mean(), y[train].std()
+        targets = ((y - mean) / spread)[:, None]
+        return scaled, targets, lambda responses: responses[:, 0] * spread + mean
+    classes = np.unique(y)
+    if len(classes) == 2:
+        signs = np.where(y == classes[1], 1.0, -1.0)[:, None]
+        return scaled, signs, lambda responses: classes[(responses[:, 0] > 0).astype(int)]
+    # The closest basis vector has the largest component.
+    indicators = (y[:, None] == classes).astype(float)
+    return scaled, indicators, lambda responses: classes[responses.argmax(axis=1)]
 
 
 def _selection_errors(X, targets, error_of, folds, spec):
@@ -167,16 +175,6 @@ def _low_rank_machines(K, targets, max_rank, ahead, spec):
     return machines
 
 
-def _test_errors(K, K_test, targets, machines, reg, error_of):
-    """The error of the full machine, and by decomposition those of rank 1, 2, ..."""
-    coef, intercept = solve_full(K, targets, reg)
-    of_machines = {
-        name: np.array([error_of(of_rank) for of_rank in machine.staged_predict(K_test, reg)])
-        for name, (machine, _) in machines.items()
-    }
-    return error_of(K_test @ coef + intercept), of_machines
-
-
 def _curves(paths, stop):
     """Errors (splits, ranks); a decomposition that has ended keeps its last machine."""
     ended = [errors if stop == "none" else errors[:end] for errors, end in paths]
@@ -188,20 +186,6 @@ def _smallest(curves, full, divisor):
     """The smallest rank within the bound; NaN if none."""
     good = np.flatnonzero(curves.mean(axis=0) <= full.mean() + full.std(ddof=1) / divisor)
     return float(good[0] + 1) if len(good) else np.nan
-
-
-def _coding(y, train, classification):
-    """Targets (n, d) of the machine, and the function from responses (n, d) to decisions."""
-    if not classification:
-        mean, scale = y[train].mean(), y[train].std()
-        return ((y - mean) / scale)[:, None], lambda responses: responses[:, 0] * scale + mean
-    classes = np.unique(y)
-    if len(classes) == 2:
-        signs = np.where(y == classes[1], 1.0, -1.0)[:, None]
-        return signs, lambda responses: classes[(responses[:, 0] > 0).astype(int)]
-    # The closest basis vector has the largest component.
-    indicators = (y[:, None] == classes).astype(float)
-    return indicators, lambda responses: classes[responses.argmax(axis=1)]
 
 
 def _error(decide, y, responses):
