@@ -107,7 +107,7 @@ def test_captions_count_the_readings(frame):
     assert (len(of_all), new) == (8, 4)
     bounds = len(minimal_rank._BOUNDS) * len(minimal_rank._STOPS)
     errors = dict.fromkeys(("leave-one-out", "five-fold", "training"), np.zeros((2, 2)))
-    before = bounds * len(minimal_rank._chosen(errors, SPEC, 6))
+    before = bounds * len(minimal_rank._chosen(errors, [0.1, 1], [1e-4, 1e-2]))
     assert f"{before} readings are shown here, and four more" in items[0].caption
     assert f"Together {before + new} readings were tried, {before} of them" in items[1].caption
     findings = Path(__file__).parents[3] / "docs" / "findings.md"

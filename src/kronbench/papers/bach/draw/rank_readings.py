@@ -12,13 +12,7 @@ _READING = ["selection", "bound", "stop"]
 
 
 def tabulate(frame, item, printed):
-    """For each reading one row over the data sets that have every selection, and one for each.
-
-    "squares" are sums of squared natural logarithms of our rank over the printed one. "more than
-    nearest" is the sum beyond that of the nearest reading, with the half-width of its 95 %
-    interval over the data sets, and "level" says whether that reaches to zero. Where there are
-    several draws, the numbers of a data set are means over these.
-    """
+    """For each reading one row over the data sets that have every selection, and one for each."""
     known, drawn = frame.dropna(subset=["bound"]), "draw" in frame
     has = known.groupby("dataset")["selection"].nunique()
     complete = has.index[has == has.max()]

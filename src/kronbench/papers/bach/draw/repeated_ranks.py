@@ -11,11 +11,8 @@ _NAMES = {"cholesky": "Cholesky", "csi": "CSI"}
 def tabulate(frame, item, printed):
     """One row for each data set, selection and decomposition, in the printed order.
 
-    ``rank`` is the geometric mean over draws. From ``from`` to ``to`` a further draw lies in 95 %
-    of all cases, if logarithms of ranks are normal. The logarithms of base 2 are ``doublings``
-    with half the width ``±`` of the interval of their mean, and ``half a rank`` is that of the
-    printed one. ``largest error`` is that of a single split with the full kernel matrix, ``full
-    error`` the mean.
+    Logarithms of ranks, of base 2, are ``doublings`` with half the width ``±`` of the interval of
+    their mean; ``half a rank`` is that of the printed one.
     """
     printed, options = printed.set_index("key"), item.drawing_options
     rows = []

@@ -41,17 +41,27 @@ def run(spec, data, rng, for_all=False):
     n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
     splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
     splits, choices, grids = list(splitter.split(X)), [], []
+    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
     for train, _ in tqdm(splits, desc=data.name, unit="selection"):
         scaled, targets, decide = _training(X, y, train, classification)
         part = np.sort(rng.permutation(train)[: spec["selection_points"]])
         folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
         folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
         error_of_part = partial(_error, decide, y[part])
-        errors = _selection_errors(scaled[part], targets[part], error_of_part, folds, spec)
-        choices.append(_chosen(errors, spec, X.shape[1]))
+        # by selection the errors (gammas, regs); without folds there is leave-one-out alone
+        errors = defaultdict(list)
+        for gamma in gammas:
+            path = LSSVMPath(gram(scaled[part], kernel="gaussian", gamma=gamma), targets[part])
+            responses = {"leave-one-out": path.leave_one_out(regs)}
+            if folds:
+                responses["five-fold"] = path.leave_out(folds, regs)
+                responses["training"] = path.fitted(regs)
+            for way, of_regs in responses.items():
+                errors[way].append([error_of_part(of_reg) for of_reg in of_regs])
+        choices.append(_chosen(errors, gammas, regs))
         grids.append(errors["leave-one-out"])
     if for_all:
-        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, spec, X.shape[1]).values()
+        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, gammas, regs).values()
         for chosen in choices:
             chosen[FOR_ALL] = choice
     rows, paths = [], defaultdict(list)
@@ -118,42 +128,21 @@ def _training(X, y, train, classification):
     return scaled, indicators, lambda responses: classes[responses.argmax(axis=1)]
 
 
-def _selection_errors(X, targets, error_of, folds, spec):
-    """By selection the errors (gammas, regs); without folds there is leave-one-out alone."""
-    regs, errors = np.sort(spec["regs"]), defaultdict(list)
-    for gamma in _gammas(spec, X.shape[1]):
-        path = LSSVMPath(gram(X, kernel="gaussian", gamma=gamma), targets)
-        responses = {"leave-one-out": path.leave_one_out(regs)}
-        if folds:
-            responses["five-fold"] = path.leave_out(folds, regs)
-            responses["training"] = path.fitted(regs)
-        for way, of_regs in responses.items():
-            errors[way].append([error_of(of_reg) for of_reg in of_regs])
-    return {way: np.array(grid) for way, grid in errors.items()}
-
-
-def _chosen(errors, spec, n_features):
+def _chosen(errors, gammas, regs):
     """The parameters that each selection takes."""
-    gammas, regs = _gammas(spec, n_features), np.sort(spec["regs"])
-    places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
-    if "training" in errors:
-        places["training error, widest first"] = _first(errors["training"])
-        weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
+    grids = {way: np.array(grid) for way, grid in errors.items()}
+    # the first of the least errors: of the widest kernel, then of the least weight
+    places = {way: np.unravel_index(grid.argmin(), grid.shape) for way, grid in grids.items()}
+    if "training" in grids:
+        places["training error, widest first"] = places.pop("training")
+        turned = grids["training"].T[::-1]  # regs from the largest on, gammas
+        weight, width = np.unravel_index(turned.argmin(), turned.shape)
         places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
     chosen = {}
     for way, (i, j) in places.items():
         on_edge = i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)
         chosen[way] = {"gamma": gammas[i], "reg": regs[j], "on_edge": int(on_edge)}
     return chosen
-
-
-def _gammas(spec, n_features):
-    return np.sort(spec["gammas"]) / n_features
-
-
-def _first(errors):
-    """The first of the least errors: of the widest kernel, then of the least weight."""
-    return np.unravel_index(errors.argmin(), errors.shape)
 
 
 def _low_rank_machines(K, targets, max_rank, ahead, spec):
