@@ -36,37 +36,14 @@ def run(spec, data, rng, for_all=False):
     the response. With ``for_all`` there is also one leave-one-out choice for all splits.
     """
     X, y = data["X"], data["y"]
-    classification = y.dtype.kind in "iu"
     max_rank = spec["max_ranks"].get(data.name, spec["max_rank"])
     n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
     splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
-    splits, choices, grids = list(splitter.split(X)), [], []
-    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
-    for train, _ in tqdm(splits, desc=data.name, unit="selection"):
-        scaled, targets, decide = _training(X, y, train, classification)
-        part = np.sort(rng.permutation(train)[: spec["selection_points"]])
-        folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
-        folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
-        error_of_part = partial(_error, decide, y[part])
-        # by selection the errors (gammas, regs); without folds there is leave-one-out alone
-        errors = defaultdict(list)
-        for gamma in gammas:
-            path = LSSVMPath(gram(scaled[part], kernel="gaussian", gamma=gamma), targets[part])
-            responses = {"leave-one-out": path.leave_one_out(regs)}
-            if folds:
-                responses["five-fold"] = path.leave_out(folds, regs)
-                responses["training"] = path.fitted(regs)
-            for way, of_regs in responses.items():
-                errors[way].append([error_of_part(of_reg) for of_reg in of_regs])
-        choices.append(_chosen(errors, gammas, regs))
-        grids.append(errors["leave-one-out"])
-    if for_all:
-        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, gammas, regs).values()
-        for chosen in choices:
-            chosen[FOR_ALL] = choice
+    splits = list(splitter.split(X))
+    choices = _choices(data, splits, spec, rng, for_all)
     rows, paths = [], defaultdict(list)
     for split, (train, test) in enumerate(tqdm(splits, desc=data.name, unit="split")):
-        scaled, targets, decide = _training(X, y, train, classification)
+        scaled, targets, decide = _training(X, y, train)
         error_of = partial(_error, decide, y[test])
         chosen = choices[split]
         for gamma in sorted({choice["gamma"] for choice in chosen.values()}):
@@ -106,16 +83,45 @@ def run(spec, data, rng, for_all=False):
             )
     whole = ["split", "on_edge", "selected on", "rank", "tried"]
     counts = {"n_features": X.shape[1], "n_points": len(X), "n_splits": n_splits}
-    counts["n_classes"] = len(np.unique(y)) if classification else 0
+    counts["n_classes"] = len(np.unique(y)) if y.dtype.kind in "iu" else 0
     frame = pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
     return frame.assign(**counts, agreement=data.agreement)
 
 
-def _training(X, y, train, classification):
+def _choices(data, splits, spec, rng, for_all):
+    """Of each split, by selection the parameters that it takes."""
+    X, y, choices, grids = data["X"], data["y"], [], []
+    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
+    for train, _ in tqdm(splits, desc=data.name, unit="selection"):
+        scaled, targets, decide = _training(X, y, train)
+        part = np.sort(rng.permutation(train)[: spec["selection_points"]])
+        folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
+        folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
+        error_of_part = partial(_error, decide, y[part])
+        # by selection the errors (gammas, regs); without folds there is leave-one-out alone
+        errors = defaultdict(list)
+        for gamma in gammas:
+            path = LSSVMPath(gram(scaled[part], kernel="gaussian", gamma=gamma), targets[part])
+            responses = {"leave-one-out": path.leave_one_out(regs)}
+            if folds:
+                responses["five-fold"] = path.leave_out(folds, regs)
+                responses["training"] = path.fitted(regs)
+            for way, of_regs in responses.items():
+                errors[way].append([error_of_part(of_reg) for of_reg in of_regs])
+        choices.append(_chosen(errors, gammas, regs))
+        grids.append(errors["leave-one-out"])
+    if for_all:
+        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, gammas, regs).values()
+        for chosen in choices:
+            chosen[FOR_ALL] = choice
+    return choices
+
+
+def _training(X, y, train):
     """All points in the scale of a training part, their targets (n, d), and what decides."""
     scale = X[train].std(axis=0)
     scaled = X / np.where(scale > 0, scale, 1.0)
-    if not classification:
+    if y.dtype.kind not in "iu":
         mean, spread = y[train].mean(), y[train].std()
         targets = ((y - mean) / spread)[:, None]
         return scaled, targets, lambda responses: responses[:, 0] * spread + mean
