@@ -97,9 +97,9 @@ def _scored(setting, problem, model, grids):
 class OwnWay:
     """The paper's own way in one setting: all of it, or a sample and what it has to share.
 
-    Of a sample there are two pieces to be timed, with nothing left out and with all of the sample,
-    since what is done once for all (the other kernel's eigenpairs in B and C) or once a row (its
-    eigenpairs in D, for all pairs of the row) must not be multiplied like the rest.
+    Of a sample there are two pieces to be timed, with nothing left out and with all of the sample:
+    what is done once for all (the other kernel's eigenpairs in B and C) or once a row (its
+    eigenpairs in D) must not be multiplied like the rest.
     """
 
     def __init__(self, setting, problem, regs, n_sampled, rng):

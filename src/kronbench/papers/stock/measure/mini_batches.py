@@ -132,9 +132,8 @@ class SecondStep:
     """The second step of two-step regression for very many tasks, with G = Psi Psi', Psi sparse.
 
     Predictions F (n, C) of a first step for the training tasks become F (G + reg I)^-1 G' for any
-    tasks (Stock et al. 2016, Eqs. 10 and 11), by the inverse of Psi'Psi + reg I, which is
-    factorized once. With :func:`path_features` nothing fills in, eliminated from the leaves up,
-    and a row of F costs O(P). ``features`` (C, P) is Psi of the training tasks, ``reg`` lambda_t.
+    tasks (Eqs. 10 and 11), by the inverse of Psi'Psi + reg I, which is factorized once. With
+    :func:`path_features` as Psi (C, P) nothing fills in, and a row of F costs O(P).
     """
 
     def __init__(self, features, reg):
@@ -167,10 +166,9 @@ class SecondStep:
 def path_features(parents, node, width):
     """Features (C, P) whose inner products are exp(-d / width), d edges between two leaves.
 
-    Stock et al. 2016, Section 6.3. rho^d with rho = exp(-1 / width) is the covariance of the
-    process z_v = rho z_parent + noise of variance 1 - rho^2 that starts with variance 1 at the
-    root; a feature is the coefficient of one node's noise. ``node`` (C,) has the leaves;
-    ``parents[0]`` is -1 for the root, and nodes come after their parents.
+    rho^d with rho = exp(-1 / width) is the covariance of the process z_v = rho z_parent + noise of
+    variance 1 - rho^2 that starts with variance 1 at the root; a feature is the coefficient of one
+    node's noise. ``node`` (C,) has the leaves; nodes come after their parents.
     """
     decay = np.exp(-1.0 / width)
     entries, row, weight = [], np.arange(len(node)), np.ones(len(node))

@@ -8,10 +8,9 @@ def retrained_kron_leave_one_out(setting, K, G, Y, regs, rows=None, cols=None, r
 
     Stock et al. 2016, Section 6.1: in settings B and C one eigendecomposition of K (G) without
     row (column) i for each i, those of the other kernel made once; in setting D one of K without
-    row i, and one of G without j for each pair (i, j). O(m^4 + s m^2 q) for s ``regs`` in B,
-    O(m q (q^3 + m q (m + q) + s m q)) in D. Only the labels of ``rows`` and ``cols`` are
-    predicted, by default all. With ``reuse`` setting D keeps the eigenpairs of G without j, q^3
-    numbers, for all rows.
+    row i, and one of G without j for each pair (i, j), kept for all rows with ``reuse``.
+    O(m^4 + s m^2 q) for s ``regs`` in B, O(m q (q^3 + m q (m + q) + s m q)) in D. Only the labels
+    of ``rows`` and ``cols`` are predicted, by default all.
     """
     rows = np.arange(len(K)) if rows is None else rows
     cols = np.arange(len(G)) if cols is None else cols

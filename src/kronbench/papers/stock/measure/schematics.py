@@ -18,7 +18,8 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each pair, entry of a matrix, protein, or method of a ``scheme``."""
     scheme = spec["scheme"]
-    return _SCHEMES[scheme](spec, data, generator(spec["seed"], scheme, data.name))
+    frames = _SCHEMES[scheme](spec, data, generator(spec["seed"], scheme, data.name))
+    return pd.concat(map(pd.DataFrame, frames), ignore_index=True)
 
 
 def _prediction_settings(spec, data, rng):
@@ -32,16 +33,13 @@ def _prediction_settings(spec, data, rng):
     role[(role == "train") & (rng.random(Y.shape) < spec["withheld"])] = "A"
     shuffled = Y[np.ix_(rng.permutation(m), rng.permutation(q))]
     row, col = np.divmod(np.arange(m * q), q)
-    return pd.DataFrame(
-        {"row": row, "col": col, "role": role.ravel(), "interacts": shuffled.ravel() > 0}
-    )
+    yield {"row": row, "col": col, "role": role.ravel(), "interacts": shuffled.ravel() > 0}
 
 
 def _two_step_principle(spec, data, rng):
     """The matrices for an interacting pair, drawn at random, whose vertices are both new.
 
-    "step 1" is the new target's predictions for the known drugs (Eq. 10), "step 2" the new pair,
-    "direct" the same by Eq. 11.
+    "step 1" and "step 2" are by Eq. 10, "direct" by Eq. 11.
     """
     K, G, Y = kernels(data)
     reg, reg_cols = spec["reg"], spec["reg_cols"]
@@ -60,13 +58,9 @@ def _two_step_principle(spec, data, rng):
         "label": Y[i : i + 1, j : j + 1],
         "direct": both.fit_matrix(K_train, G_train, Y_train).predict_matrix(k, g),
     }
-    frames = []
     for name, matrix in matrices.items():
         row, col = np.divmod(np.arange(matrix.size), matrix.shape[1])
-        frames.append(
-            pd.DataFrame({"row": row, "col": col, "value": matrix.ravel(), "matrix": name})
-        )
-    return pd.concat(frames, ignore_index=True)
+        yield {"row": row, "col": col, "value": matrix.ravel(), "matrix": name}
 
 
 def _left_out_pairs(spec, data, rng):
@@ -81,7 +75,6 @@ def _left_out_pairs(spec, data, rng):
     pair = np.ravel_multi_index(spec["pair"], (m, q))
     model = TwoStepRidge(reg_rows=spec["reg"], reg_cols=spec["reg"], **PRECOMPUTED)
     row, col = np.divmod(np.arange(m * q), q)
-    frames = []
     for setting in "ABCD":
         # the coefficient of each label (column) in each prediction (row)
         influence = np.empty((m * q, m * q))
@@ -91,10 +84,8 @@ def _left_out_pairs(spec, data, rng):
         ignored = np.abs(influence) < 1e-9 * np.abs(influence).max()
         same = (ignored == ignored[pair]).all(axis=1)
         role = np.where(ignored[pair], np.where(same, "test", "unused"), "train")
-        found = {"setting": setting, "row": row, "col": col}
-        found |= {"role": role, "influence": influence[pair]}
-        frames.append(pd.DataFrame(found))
-    return pd.concat(frames, ignore_index=True)
+        place = {"setting": setting, "row": row, "col": col}
+        yield place | {"role": role, "influence": influence[pair]}
 
 
 def _transfer_layout(spec, data, rng):
@@ -116,15 +107,12 @@ def _transfer_layout(spec, data, rng):
         "zero-shot": (varying, nothing),
         "almost zero-shot": (constant, varying),
     }
-    frames = []
     for approach, (auxiliary, target) in approaches.items():
         target = np.where(position < n_pool, target, "test")
         groups = ("auxiliary", Y.shape[1] - 1, auxiliary), ("target", 1, target)
         for tasks, n_tasks, role in groups:
-            found = {"approach": approach, "tasks": tasks, "n_tasks": n_tasks}
-            found |= {"position": position, "protein": proteins, "role": role}
-            frames.append(pd.DataFrame(found))
-    return pd.concat(frames, ignore_index=True)
+            group = {"approach": approach, "tasks": tasks, "n_tasks": n_tasks}
+            yield group | {"position": position, "protein": proteins, "role": role}
 
 
 def _system_residuals(spec, data, rng):
@@ -156,14 +144,10 @@ def _system_residuals(spec, data, rng):
             *(K @ D @ G, two_step.predict_matrix(K, G)),
         ),
     }
-    return pd.DataFrame(
-        {
-            "method": method,
-            "residual": np.linalg.norm(left - right) / np.linalg.norm(right),
-            "deviation": np.abs(printed - predicted).max() / np.abs(predicted).max(),
-        }
-        for method, (left, right, printed, predicted) in methods.items()
-    )
+    for method, (left, right, printed, predicted) in methods.items():
+        residual = np.linalg.norm(left - right) / np.linalg.norm(right)
+        deviation = np.abs(printed - predicted).max() / np.abs(predicted).max()
+        yield {"method": [method], "residual": residual, "deviation": deviation}
 
 
 _SCHEMES = {

@@ -29,12 +29,11 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
 
-    Every drug in turn is the target task, all others are auxiliary; ``score`` is the mean over
-    target tasks. With ``size`` proteins, "independent-task" has the labels of the target,
-    "multi-task" those of all tasks, "zero-shot" those of all but the target, "full zero-shot" the
-    latter for the whole pool, and "almost zero-shot" these and ``size`` labels of the target; a
-    ridge regression over tasks imputes the missing ones, one over proteins follows. ``criterion``
-    chose the weights, but for those of single tasks; ``reg`` and ``reg_cols`` are their medians.
+    ``score`` is the mean over target tasks. With ``size`` proteins, "independent-task" has the
+    labels of the target, "multi-task" those of all tasks, "zero-shot" those of all but the target,
+    "full zero-shot" the latter for the whole pool, "almost zero-shot" these and ``size`` of the
+    target; a ridge regression over tasks imputes the missing ones, one over proteins follows.
+    ``reg`` and ``reg_cols`` are medians of what ``criterion`` chose.
     """
     K, G, Y = kernels(data)
     name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
