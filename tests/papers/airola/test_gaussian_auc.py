@@ -1,14 +1,11 @@
 """AUC of two SVMs with Gaussian kernels over folds, sizes and weights."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.models import PairLibSVM
-from kronbench.papers.airola.draw import gaussian_auc
 from kronbench.papers.airola.measure.gaussian_auc import LibSVMKernel
 from kronbench.runner.job import run_experiment
 
@@ -23,13 +20,7 @@ SPEC = {
         "LibSVM": {"solver": "kronbench.models.PairLibSVM", "parameters": {"gamma": 1.0}},
     },
     "seed": 7,
-    "time_cap": 100,
 }
-
-
-@pytest.fixture(scope="module")
-def frame(data):
-    return run_experiment("airola.gaussian_auc", SPEC, data, "GPCR")
 
 
 def test_kernel_values_that_are_made_once_give_the_same_rows(data):
@@ -42,17 +33,6 @@ def test_kernel_values_that_are_made_once_give_the_same_rows(data):
         tables.append(run_experiment("airola.gaussian_auc", spec, data, "GPCR"))
     anew, shared = (table.drop(columns="peak_mib") for table in tables)
     pd.testing.assert_frame_equal(anew, shared, check_exact=True)
-
-
-def test_the_table_has_the_means_over_folds(frame):
-    frame = frame.assign(dataset="GPCR", source="surrogate")
-    table = gaussian_auc.tabulate(frame, SimpleNamespace(protocol={"test_over_train": 0.25}), None)
-    assert len(table) == 2 * 3
-    (row,) = table.query("method == 'LibSVM' and reg == 0.5").to_dict("records")
-    part = frame.query("method == 'LibSVM' and reg == 0.5")
-    assert row["AUC"] == pytest.approx(part["auc"].mean())
-    assert row["over weights"] == pytest.approx(part["over_weights"].mean())
-    assert (row["test sets"], row["λ"]) == (2, "2^-1")
 
 
 @pytest.mark.parametrize("n", [300, 301])

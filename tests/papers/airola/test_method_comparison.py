@@ -47,7 +47,6 @@ SPEC = {
         "Other": {"solver": "elsewhere.Solver"},
     },
     "seed": 7,
-    "time_cap": 10,
 }
 
 

@@ -23,7 +23,6 @@ SPEC = {
     "lookahead": 40,
     "ahead_points": 400,
     "seed": 5,
-    "time_cap": 10,
 }
 (ITEM,) = (item for item in load_scales()[0].items if item.drawing == "minimal_rank")
 PRINTED = pd.DataFrame(

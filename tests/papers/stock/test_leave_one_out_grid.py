@@ -23,7 +23,6 @@ from tests.helpers import merged
 
 GRID = {
     "seed": 5,
-    "time_cap": 1,
     "regs": [0.1, 10.0],
     "submatrix_cap": 60,
     "submatrix_sample": 2,
@@ -178,26 +177,6 @@ def test_what_is_shared_is_not_multiplied(setting, seconds):
     }
     found = own_way.timing(timed)
     assert found.seconds == found.seconds_low == pytest.approx(seconds)
-
-
-def test_the_table_says_what_shared_weights_cost(grid):
-    areas = areas_of(grid)
-    points = grid[grid["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
-    by_weights = points.groupby(level=["reg", "reg_cols"])
-    best = points.groupby(level="setting").max()
-    loss = min(max(best[at[0]] - auc for at, auc in group.items()) for _, group in by_weights)
-    for setting in "BCD":
-        assert areas.loc[(setting, "TS"), "loss at shared weights"] == pytest.approx(loss)
-        spread = points[setting].max() - points[setting].min()
-        assert areas.loc[(setting, "TS"), "best less worst"] == pytest.approx(spread)
-        weights = points[setting].reset_index()
-        weights = weights[weights["auc"] >= weights["auc"].max() - 0.005]["reg_cols"]
-        middle = np.exp(np.log(weights).mean())
-        assert areas.loc[(setting, "TS"), "middle reg cols"] == pytest.approx(middle)
-    # a grid of two values has nothing but ends
-    assert areas["on edge"].to_dict() == {
-        (setting, method): 1 if method == "KK" else 2 for setting, method in areas.index
-    }
 
 
 def test_the_table_compares_two_step_regression_with_both_ways(grid):

@@ -26,7 +26,6 @@ SPEC = {
     "kronecker_in_d": {"nr": [18]},
     "regs": [0.1, 10.0],
     "seed": 3,
-    "time_cap": 1,
 }
 
 
