@@ -149,16 +149,6 @@ def test_every_curve_has_a_score_for_each_size_and_repetition():
     assert (scores["rescaled"] - scores["1 and 0"]).abs().min() > 0
 
 
-def test_real_labels_are_scored_by_concordance():
-    data = load("davis", policy="surrogate")
-    spec = SPEC | {"test": {"davis": 422}, "sizes": {"davis": [10]}, "repetitions": 1}
-    frame = run_experiment("stock.transfer_learning_curves", spec, data, "davis")
-    assert set(frame["measure"]) == {"concordance index"}
-    assert set(frame["labels"]) == {"real"}
-    assert set(frame["criterion"]) == {"squared error"}
-    assert frame["score"].between(0, 1).all()
-
-
 @given(
     st.integers(0, 10**6),
     st.integers(2, 6),
