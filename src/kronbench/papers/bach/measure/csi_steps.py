@@ -18,8 +18,7 @@ _PERMUTE = "one iteration: permute, exact gain, gains of all"
 _REDO = "one iteration: redo Cholesky steps"
 
 COLUMNS = TIMING | Columns(
-    # the columns that are asked for tell the ranks of "total, by rank" apart
-    key=("step", "n", "columns"),
+    key=("step", "n", "columns"),  # the last tells the ranks of "total, by rank" apart
 )
 
 
@@ -27,9 +26,8 @@ def run(spec, data, rng):
     """Rows of three kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
 
     For n points the seconds of each step of CSI, of the "total" without a profiler, and of
-    "incomplete Cholesky"; "total, by rank"; and "one iteration" half way to the rank, as section
-    5.2 compares it: a step of CSI without its new column (a mean over all steps), and the
-    look-ahead steps of Cholesky done again with kernel columns that are kept.
+    "incomplete Cholesky"; "total, by rank"; and "one iteration" half way to the rank: a step of
+    CSI without its new column (a mean over all), and the look-ahead steps of Cholesky done again.
     """
     _of_points(spec, rng, min(spec["sizes"]))  # to compile
     rows = [row for n in spec["sizes"] for row in _of_points(spec, rng, n)]

@@ -19,6 +19,6 @@ def tabulate(frame, item, printed):
     parts = []
     for method, (function, system) in PRINTED.items():
         part = frame[frame["method"] == method]
-        part = part.rename(columns={"deviation": "deviation of predictions"})
-        parts.append(part.assign(**{"prediction function": function, "system": system})[columns])
-    return pd.concat(parts, ignore_index=True)
+        parts.append(part.assign(**{"prediction function": function, "system": system}))
+    table = pd.concat(parts, ignore_index=True)
+    return table.rename(columns={"deviation": "deviation of predictions"})[columns]
