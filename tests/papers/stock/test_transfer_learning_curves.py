@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kronbench.datasets import load
 from kronbench.evaluation import micro_auc
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
@@ -15,18 +14,7 @@ from kronbench.papers.stock.measure.transfer_learning_curves import (
     kron_zero_shot,
     two_step_zero_shot,
 )
-from kronbench.runner.job import run_experiment
 from tests.models.complete_problems import kron, make_kernel, two_step
-
-SPEC = {
-    "test": {"nr": 8},
-    "sizes": {"nr": [5, 18]},
-    "repetitions": 2,
-    "task_folds": 3,
-    "kronecker_in_d": {"nr": [18]},
-    "regs": [0.1, 10.0],
-    "seed": 3,
-}
 
 
 @pytest.fixture
@@ -127,26 +115,6 @@ def test_single_tasks_choose_each_their_own_weight(problem):
         model.fit_matrix(K[np.ix_(used, used)], None, Y[used][:, [task]])
         expected = model.predict_matrix(K[np.ix_(split.test, used)])
         np.testing.assert_allclose(found.F[:, [task]], expected, atol=1e-9)
-
-
-def test_every_curve_has_a_score_for_each_size_and_repetition():
-    data = load("nr", policy="surrogate")
-    frame = run_experiment("stock.transfer_learning_curves", SPEC, data, "nr")
-    assert len(frame) == 2 * 2 * (2 * 22 + 2)
-    curves = frame.groupby("labels")
-    assert {name: set(part["size"]) for name, part in curves} == {
-        "rescaled": {5, 18},
-        "1 and 0": {5, 18},
-    }
-    assert frame["score"].between(0, 1).all()
-    assert set(frame["measure"]) == {"macro AUC"}
-    # a grid of two weights has nothing but ends
-    assert (frame["share_on_edge"] == 1).all()
-    assert frame["reg"].isin(SPEC["regs"]).all()
-    # the negative of two rescaled labels is not zero: ridge regression without intercept feels it
-    at = frame[(frame["size"] == 18) & (frame["approach"] == "independent-task")]
-    scores = at[at["criterion"] == "AUC"].set_index(["labels", "repetition"])["score"]
-    assert (scores["rescaled"] - scores["1 and 0"]).abs().min() > 0
 
 
 @given(
