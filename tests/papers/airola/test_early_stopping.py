@@ -1,5 +1,9 @@
-import numpy as np
+"""Curves over iterations, and the mean over folds of a protocol that is drawn several times."""
 
+import numpy as np
+import pandas as pd
+
+from kronbench.papers.airola.measure import early_stopping, method_comparison
 from kronbench.papers.airola.measure.early_stopping import run
 from kronbench.runner.job import run_experiment
 from kronbench.runner.seeds import generator
@@ -12,13 +16,10 @@ SPEC = {
     "folds": [0, 4],
     "fraction": 0.25,
     "seed": 7,
-    "time_cap": 10,
 }
 
 
 def test_one_krylov_space_gives_the_curves_of_separate_fits(data, monkeypatch):
-    from kronbench.papers.airola.measure import early_stopping
-
     shared = run(SPEC, data, generator(1))
     monkeypatch.setattr(early_stopping, "_path_curves", early_stopping._fitted_curves)
     separate = run(SPEC, data, generator(1))
@@ -57,3 +58,49 @@ def test_both_forms_reach_the_same_risk_and_ranking(data):
     np.testing.assert_allclose(last["auc", "primal"], last["auc", "dual"], atol=1e-3)
     first = frame[(frame["iteration"] == 1) & (frame["method"] == "KronSVM")]
     assert first["risk"].nunique() == 2  # two forms were fitted, not one twice
+
+
+DRAWN = SPEC | {"protocol": "early_stopping", "draws": 2}
+METHODS = {
+    **{key: SPEC[key] for key in ("folds", "fraction", "seed")},
+    "protocol": "method_comparison",
+    "draws": 2,
+    "inner_folds": [0, 4, 8],
+    "grids": {"n_neighbors": [1, 15]},
+    "methods": {
+        "KronRidge": {"solver": "kronbench.models.KronRidge", "parameters": {"max_iter": 20}},
+        "KNN": {"solver": "kronbench.models.PairKNN", "select": "n_neighbors"},
+    },
+}
+
+
+def seed_of(draw):
+    return int(generator(7, "draw", draw).integers(2**31))
+
+
+def test_a_draw_is_the_mean_over_the_folds_of_the_protocol_from_another_seed(data):
+    frame = run_experiment("airola.repeated_protocol", DRAWN, data, "GPCR")
+    assert len(frame) == 2 * 2 * 12
+    for draw in (0, 1):
+        seed = seed_of(draw)
+        folds = run(DRAWN | {"seed": seed}, data, generator(seed, data.name))
+        expected = folds.groupby(["reg", "iteration"])["auc"].mean()
+        found = frame[frame["draw"] == draw].set_index(["reg", "iteration"])["auc"]
+        pd.testing.assert_series_equal(found.sort_index(), expected, check_names=False)
+    first, second = (frame[frame["draw"] == draw]["auc"].to_numpy() for draw in (0, 1))
+    assert not np.allclose(first, second)
+    assert set(frame["stretch"]) == {"first ten", "later"}
+
+
+def test_methods_are_compared_on_the_same_draw_and_edges_are_counted(data):
+    frame = run_experiment("airola.repeated_protocol", METHODS, data, "GPCR")
+    assert frame[["draw", "method"]].to_numpy().tolist() == [
+        [draw, method] for draw in (0, 1) for method in ("KronRidge", "KNN")
+    ]
+    seed = seed_of(1)
+    folds = method_comparison.run(METHODS | {"seed": seed}, data, None)
+    of_knn = folds[folds["method"] == "KNN"]
+    row = frame.query("draw == 1 and method == 'KNN'")
+    assert row["auc"].item() == of_knn["auc"].mean()
+    assert row["on_edge"].item() == of_knn["on_edge"].sum() == 2  # a grid of two has only ends
+    assert frame.query("method == 'KronRidge'")["on_edge"].isna().all()

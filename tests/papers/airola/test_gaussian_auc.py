@@ -1,11 +1,12 @@
 """AUC of two SVMs with Gaussian kernels over folds, sizes and weights."""
 
-from types import SimpleNamespace
-
+import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.papers.airola.draw import gaussian_auc
+from kronbench.datasets.drug_target import labelled_pairs
+from kronbench.models import PairLibSVM
+from kronbench.papers.airola.measure.gaussian_auc import LibSVMKernel
 from kronbench.runner.job import run_experiment
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
@@ -19,13 +20,7 @@ SPEC = {
         "LibSVM": {"solver": "kronbench.models.PairLibSVM", "parameters": {"gamma": 1.0}},
     },
     "seed": 7,
-    "time_cap": 100,
 }
-
-
-@pytest.fixture(scope="module")
-def frame(data):
-    return run_experiment("airola.gaussian_auc", SPEC, data, "GPCR")
 
 
 def test_kernel_values_that_are_made_once_give_the_same_rows(data):
@@ -40,12 +35,25 @@ def test_kernel_values_that_are_made_once_give_the_same_rows(data):
     pd.testing.assert_frame_equal(anew, shared, check_exact=True)
 
 
-def test_the_table_has_the_means_over_folds(frame):
-    frame = frame.assign(dataset="GPCR", source="surrogate")
-    table = gaussian_auc.tabulate(frame, SimpleNamespace(protocol={"test_over_train": 0.25}), None)
-    assert len(table) == 2 * 3
-    (row,) = table.query("method == 'LibSVM' and reg == 0.5").to_dict("records")
-    part = frame.query("method == 'LibSVM' and reg == 0.5")
-    assert row["AUC"] == pytest.approx(part["auc"].mean())
-    assert row["over weights"] == pytest.approx(part["over_weights"].mean())
-    assert (row["test sets"], row["λ"]) == (2, "2^-1")
+@pytest.mark.parametrize("n", [300, 301])
+def test_models_are_those_of_libsvm_itself(data, n):
+    """To the bit, for subsets that begin with either class, at each weight."""
+    rng = np.random.default_rng(n)
+    pairs, y = labelled_pairs(data, rng, 0.25)
+    some = np.sort(np.append(np.flatnonzero(y > 0), rng.choice(np.flatnonzero(y < 0), n)))[:n]
+    pairs, y = pairs[some], y[some]
+    parameters = {"gamma": 0.5, "precompute": True}
+    kernel = LibSVMKernel(parameters, 305)
+    kernel.take(pairs[::-2])  # others before, with more values where these have none
+    kernel.take(pairs)
+    everything = np.arange(n)
+    for subset in (everything, everything[y.argmax() :], everything[y.argmin() :][::3]):
+        for reg in (0.1, 10.0):
+            model = PairLibSVM(reg=reg, **parameters).fit(pairs[subset], y[subset])
+            found = kernel.train(subset, y[subset], reg)
+            expected = model.to_vec_trick()
+            np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
+            assert found.intercept_ == expected.intercept_
+            np.testing.assert_array_equal(
+                found.decision_function(pairs), expected.decision_function(pairs)
+            )

@@ -47,7 +47,6 @@ SPEC = {
         "Other": {"solver": "elsewhere.Solver"},
     },
     "seed": 7,
-    "time_cap": 10,
 }
 
 
@@ -135,7 +134,7 @@ def test_a_checkerboard_is_drawn_anew_for_training_and_test():
     np.testing.assert_array_equal(boards[0][0].row_features, board["row_features"])
     vertices = [pairs.row_features for pairs, _ in boards]
     assert len(np.unique(np.concatenate(vertices))) == 4 * 40
-    method = method_comparison._Method(SPEC["methods"]["KronRidge"], SPEC, True)
+    method = method_comparison._Method(SPEC["methods"]["KronRidge"], SPEC, "checkerboards")
     assert method.make(0).row_kernel == "gaussian"
     frame = run_experiment("airola.method_comparison", SPEC, board, "Board")
     assert not frame["cross_validated"].any()

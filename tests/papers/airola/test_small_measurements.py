@@ -8,24 +8,27 @@ from scipy.spatial.distance import pdist
 from kronbench.pairs import LOSSES
 from kronbench.papers.airola.draw import losses, notation
 from kronbench.papers.airola.measure import loss_derivatives
-from kronbench.papers.airola.measure.svm_sparsity import run as svm_sparsity
 from kronbench.runner.job import run_experiment
 from kronbench.runner.seeds import generator
 
 SPEC = {"fold": 4, "fraction": 0.25, "seed": 5}
 
 
+def small_table(shows, data, **spec):
+    return run_experiment("airola.small_tables", SPEC | {"shows": shows} | spec, data, data.name)
+
+
 def test_sizes_are_counted_from_the_labelled_pairs(nr):
-    (row,) = run_experiment("airola.characteristics", SPEC, nr, "nr").to_dict("records")
+    (row,) = small_table("characteristics", nr).to_dict("records")
     assert (row["start_vertices"], row["end_vertices"]) == nr["values"].shape
     assert row["edges"] == row["positive"] + row["negative"] == round(nr["values"].size / 4)
-    whole = run_experiment("airola.characteristics", SPEC | {"fraction": 1}, nr, "nr")
+    whole = small_table("characteristics", nr, fraction=1)
     assert whole["positive"].item() == np.count_nonzero(nr["values"] > 0)
     assert whole["vertices_with_edges"].item() == sum(nr["values"].shape)
 
 
 def test_notation_counts_a_training_fold(data):
-    (row,) = run_experiment("airola.notation", SPEC, data, "GPCR").to_dict("records")
+    (row,) = small_table("notation", data).to_dict("records")
     assert (row["d"], row["r"]) == (223, 95)
     # 148 or 149 of 223 drugs and 63 or 64 of 95 targets train, four ninths of all pairs.
     assert row["m"] in (148, 149)
@@ -38,7 +41,7 @@ def test_notation_counts_a_training_fold(data):
 
 
 def test_drawn_blocks_are_those_of_the_split(nr):
-    frame = run_experiment("airola.split_structure", SPEC, nr, "nr")
+    frame = small_table("split_structure", nr)
     train, test = (frame[frame["role"] == role] for role in ("train", "test"))
     assert len(test.groupby(["row_fold", "col_fold"])) == 1
     assert len(train.groupby(["row_fold", "col_fold"])) == 4
@@ -50,16 +53,14 @@ def test_drawn_blocks_are_those_of_the_split(nr):
 
 
 def test_zeros_are_those_of_the_optimum(data):
-    given = SPEC | {"pairs": 150, "reg": 1}
     few, more = (
-        svm_sparsity(given | {"reg": reg}, data, generator(1))["zeros"].item() for reg in (1, 1e4)
+        small_table("svm_sparsity", data, pairs=150, reg=reg)["zeros"].item() for reg in (1, 1e4)
     )
     assert 0 <= more < few < 1  # with much regularization all pairs are within the margin
 
 
 def test_kernel_entries_are_those_of_all_pairs_of_vertices(data):
-    spec = {"gammas": [1e-9, 1e-2, 1e3], "seed": 7}
-    frame = run_experiment("airola.gaussian_kernels", spec, data, "GPCR")
+    frame = small_table("gaussian_kernels", data, gammas=[1e-9, 1e-2, 1e3])
     for side, name in (("start", "drug_similarity"), ("end", "target_similarity")):
         part = frame[frame["side"] == side].set_index("gamma")
         entries = np.exp(-1e-2 * pdist(data[name]) ** 2)

@@ -17,7 +17,6 @@ SPEC = {
     "rank_points": 300,
     "ranks": [5, 10],
     "seed": 0,
-    "time_cap": 1,
 }
 
 

@@ -15,7 +15,6 @@ from tests.helpers import merged
 
 SPEC = {
     "seed": 1,
-    "time_cap": 1,
     "grid": [0.1, 10.0],
     "regs": [1.0, 10.0],
     "missing": 0.1,

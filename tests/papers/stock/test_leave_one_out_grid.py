@@ -19,13 +19,10 @@ from kronbench.report.render import read_printed
 from kronbench.runner.clock import Timing
 from kronbench.runner.items import load_plan
 from kronbench.runner.job import run_experiment
-from kronbench.runner.read_results import OVER_CAP
 from tests.helpers import merged
-from tests.papers.stock import peer
 
 GRID = {
     "seed": 5,
-    "time_cap": 1,
     "regs": [0.1, 10.0],
     "submatrix_cap": 60,
     "submatrix_sample": 2,
@@ -182,26 +179,6 @@ def test_what_is_shared_is_not_multiplied(setting, seconds):
     assert found.seconds == found.seconds_low == pytest.approx(seconds)
 
 
-def test_the_table_says_what_shared_weights_cost(grid):
-    areas = areas_of(grid)
-    points = grid[grid["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
-    by_weights = points.groupby(level=["reg", "reg_cols"])
-    best = points.groupby(level="setting").max()
-    loss = min(max(best[at[0]] - auc for at, auc in group.items()) for _, group in by_weights)
-    for setting in "BCD":
-        assert areas.loc[(setting, "TS"), "loss at shared weights"] == pytest.approx(loss)
-        spread = points[setting].max() - points[setting].min()
-        assert areas.loc[(setting, "TS"), "best less worst"] == pytest.approx(spread)
-        weights = points[setting].reset_index()
-        weights = weights[weights["auc"] >= weights["auc"].max() - 0.005]["reg_cols"]
-        middle = np.exp(np.log(weights).mean())
-        assert areas.loc[(setting, "TS"), "middle reg cols"] == pytest.approx(middle)
-    # a grid of two values has nothing but ends
-    assert areas["on edge"].to_dict() == {
-        (setting, method): 1 if method == "KK" else 2 for setting, method in areas.index
-    }
-
-
 def test_the_table_compares_two_step_regression_with_both_ways(grid):
     areas = areas_of(grid)
     assert "KK by submatrices" not in areas.index.get_level_values("method")
@@ -216,66 +193,6 @@ def test_the_table_compares_two_step_regression_with_both_ways(grid):
     theirs = seconds["D", "KK by submatrices"] + clocks.loc[("D", "KK"), "scoring_seconds"]
     ratio = theirs / clocks.loc[("D", "TS")].sum()
     assert areas.loc[("D", "TS"), "the same, AUC included"] == pytest.approx(ratio)
-
-
-PEER = {
-    "name": "RLScore",
-    "solver": "tests.papers.stock.peer.Peer",
-    "of": "TS",
-    "install": "make peers",
-    "seconds": 60,
-    "gigabytes": 1,
-}
-
-
-def with_peer(nr, **changes):
-    spec = GRID | {"methods": GRID["methods"][1:2], "peer": PEER | changes}
-    return run_experiment("stock.leave_one_out_grid", spec, nr, "nr")
-
-
-@pytest.fixture(scope="module")
-def beside(nr):
-    return with_peer(nr)
-
-
-def test_predictions_of_a_library_are_compared_at_each_point_of_the_grid(beside):
-    theirs = beside[beside["method"] == "RLScore"]
-    assert (theirs.groupby("setting").size() == 4).all()
-    off = theirs["reg"] == peer.LARGE
-    np.testing.assert_allclose(theirs["deviation"][off], peer.OFF)
-    assert (theirs["deviation"][~off] == 0).all()
-    ours = beside[beside["method"] == "TS"].set_index(["setting", "reg", "reg_cols"])["auc"]
-    micro = theirs["setting"].isin(["A", "D"])  # what all pairs have more moves no such curve
-    same = theirs[micro | ~off].set_index(["setting", "reg", "reg_cols"])["auc"]
-    np.testing.assert_allclose(same, ours[same.index], atol=1e-12)
-
-
-def test_the_table_has_a_row_for_each_setting_of_the_library(beside):
-    rows = areas_of(beside, quantity="AUC by RLScore").droplevel("method")
-    assert list(rows.index) == ["A", "B", "C", "D"]
-    np.testing.assert_allclose(rows["deviation of it"].astype(float), peer.OFF)
-    assert rows["paper"].isna().all()
-    assert rows[["seconds", "seconds over ours"]].isna().all(axis=None)  # of other numbers
-    right = areas_of(beside.assign(deviation=0.0), quantity="AUC by RLScore")
-    seconds = beside.groupby(["setting", "method"])["seconds"].first()
-    ratio = seconds["B", "RLScore"] / seconds["B", "TS"]
-    assert right.loc[("B", "RLScore"), "seconds over ours"] == pytest.approx(ratio)
-
-
-@pytest.mark.parametrize("cap", [{"seconds": 0}, {"gigabytes": 1e-6}])
-def test_a_setting_past_the_cap_of_the_library_is_left_out_with_a_reason(nr, cap):
-    frame = with_peer(nr, **cap)
-    assert "RLScore" not in set(frame["method"])
-    reasons = frame.attrs["skipped"]
-    assert len(reasons) == 4
-    assert all("RLScore, setting" in reason and OVER_CAP in reason for reason in reasons)
-
-
-def test_a_library_that_is_not_installed_is_left_out_with_the_command_that_installs_it(nr):
-    frame = with_peer(nr, solver="elsewhere.Solver")
-    assert "RLScore" not in set(frame["method"])
-    (reason,) = frame.attrs["skipped"]
-    assert reason.endswith("elsewhere is not installed; `make peers` installs it")
 
 
 def test_beside_your_own_data_nothing_is_printed(grid):

@@ -1,13 +1,20 @@
-"""Figure 8 of Stock et al. 2016: what each curve has seen, selection and updates."""
+"""Figure 8 of Stock et al. 2016: what each curve has seen, selection, updates, second step."""
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
 
 from kronbench.datasets.dataset import Dataset
 from kronbench.models import IndependentRidge, TwoStepRidge
 from kronbench.papers.stock.measure import mini_batches
-from kronbench.papers.stock.measure.mini_batches import _Corpus, _selected
+from kronbench.papers.stock.measure.mini_batches import (
+    SecondStep,
+    _Corpus,
+    _selected,
+    path_features,
+)
 from kronbench.runner.job import run_experiment
 from tests.small_corpus import small_lshtc
 
@@ -23,7 +30,6 @@ SPEC = {
     "regs": [0.01, 1.0, 100.0],
     "regs_cols": [0.001, 0.1, 10.0],
     "seed": 1,
-    "time_cap": 1,
 }
 
 
@@ -109,3 +115,37 @@ def test_features_know_no_document_that_comes_later(arrays):
     np.testing.assert_array_equal(after.novel[0], before.novel[0])
     first = before.train[: SPEC["start"]["lshtc"]]
     np.testing.assert_array_equal(after.labelled(first)[0], before.labelled(first)[0])
+
+
+def random_tree(seed, size):
+    rng = np.random.default_rng(seed)
+    parents = np.array([-1, *(rng.integers(node) for node in range(1, size))])
+    return parents, np.setdiff1d(np.arange(size), parents)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 30), st.floats(0.5, 20))
+def test_inner_products_are_the_kernel_of_dijkstras_distances(seed, size, width):
+    parents, leaves = random_tree(seed, size)
+    edges = (np.ones(size - 1), (np.arange(1, size), parents[1:]))
+    graph = sparse.csr_array(edges, shape=(size, size))
+    distance = shortest_path(graph, directed=False, method="D")[np.ix_(leaves, leaves)]
+    features = path_features(parents, leaves, width)
+    np.testing.assert_allclose(
+        (features @ features.T).toarray(), np.exp(-distance / width), atol=1e-12
+    )
+
+
+@given(st.integers(0, 10**6), st.integers(3, 30), st.floats(0.01, 10))
+def test_the_second_step_on_a_tree_is_that_of_the_dense_kernel(seed, size, reg):
+    parents, leaves = random_tree(seed, size)
+    rng = np.random.default_rng(seed)
+    features = path_features(parents, leaves, 10)
+    G = (features @ features.T).toarray()
+    H = np.linalg.solve(G + reg * np.eye(len(G)), G)
+    F = rng.normal(size=(4, len(leaves)))
+    step = SecondStep(features, reg)
+    np.testing.assert_allclose((features @ step.weights(F).T).T, F @ H, atol=1e-9)
+    columns = np.flatnonzero(rng.random(len(leaves)) < 0.6)
+    y = rng.integers(len(leaves), size=4)
+    error = np.sum((F[:, columns] @ H[columns] - np.eye(len(leaves))[y]) ** 2)
+    assert step.squared_error(F[:, columns], columns, y) == pytest.approx(error, abs=1e-9)

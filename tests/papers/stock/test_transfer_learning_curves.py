@@ -2,25 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
-from kronbench.datasets import load
 from kronbench.evaluation import micro_auc
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
-from kronbench.papers.stock.measure.transfer_learning_curves import Shared, Split, Transfer
-from kronbench.runner.job import run_experiment
-from tests.models.complete_problems import make_kernel
-
-SPEC = {
-    "test": {"nr": 8},
-    "sizes": {"nr": [5, 18]},
-    "repetitions": 2,
-    "task_folds": 3,
-    "kronecker_in_d": {"nr": [18]},
-    "regs": [0.1, 10.0],
-    "seed": 3,
-    "time_cap": 1,
-}
+from kronbench.papers.stock.measure.transfer_learning_curves import (
+    Shared,
+    Split,
+    Transfer,
+    kron_zero_shot,
+    two_step_zero_shot,
+)
+from tests.models.complete_problems import kron, make_kernel, two_step
 
 
 @pytest.fixture
@@ -123,31 +117,23 @@ def test_single_tasks_choose_each_their_own_weight(problem):
         np.testing.assert_allclose(found.F[:, [task]], expected, atol=1e-9)
 
 
-def test_every_curve_has_a_score_for_each_size_and_repetition():
-    data = load("nr", policy="surrogate")
-    frame = run_experiment("stock.transfer_learning_curves", SPEC, data, "nr")
-    assert len(frame) == 2 * 2 * (2 * 22 + 2)
-    curves = frame.groupby("labels")
-    assert {name: set(part["size"]) for name, part in curves} == {
-        "rescaled": {5, 18},
-        "1 and 0": {5, 18},
-    }
-    assert frame["score"].between(0, 1).all()
-    assert set(frame["measure"]) == {"macro AUC"}
-    # a grid of two weights has nothing but ends
-    assert (frame["share_on_edge"] == 1).all()
-    assert frame["reg"].isin(SPEC["regs"]).all()
-    # the negative of two rescaled labels is not zero: ridge regression without intercept feels it
-    at = frame[(frame["size"] == 18) & (frame["approach"] == "independent-task")]
-    scores = at[at["criterion"] == "AUC"].set_index(["labels", "repetition"])["score"]
-    assert (scores["rescaled"] - scores["1 and 0"]).abs().min() > 0
-
-
-def test_real_labels_are_scored_by_concordance():
-    data = load("davis", policy="surrogate")
-    spec = SPEC | {"test": {"davis": 422}, "sizes": {"davis": [10]}, "repetitions": 1}
-    frame = run_experiment("stock.transfer_learning_curves", spec, data, "davis")
-    assert set(frame["measure"]) == {"concordance index"}
-    assert set(frame["labels"]) == {"real"}
-    assert set(frame["criterion"]) == {"squared error"}
-    assert frame["score"].between(0, 1).all()
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 6),
+    st.integers(2, 5),
+    st.sampled_from(["full", "deficient", "duplicate"]),
+)
+def test_zero_shot_predictions_are_those_of_models_trained_on_the_other_tasks(seed, m, q, kind):
+    rng = np.random.default_rng(seed)
+    K_all, G = make_kernel(rng, m + 3, kind), make_kernel(rng, q, "full")
+    K, across, Y = K_all[:m, :m], K_all[m:, :m], rng.normal(size=(m, q))
+    spectra = kernel_spectrum(K), kernel_spectrum(G)
+    found = kron_zero_shot(*spectra, Y, across, 0.4)
+    found_two_step = two_step_zero_shot(*spectra, Y, across, 0.4, 0.9)
+    for t in range(q):
+        others = np.delete(np.arange(q), t)
+        given_others, g = (K, G[np.ix_(others, others)], Y[:, others]), G[[t]][:, others]
+        expected = kron(*given_others, 0.4).predict_matrix(across, g)
+        np.testing.assert_allclose(found[:, [t]], expected, atol=1e-7)
+        expected = two_step(*given_others, (0.4, 0.9)).predict_matrix(across, g)
+        np.testing.assert_allclose(found_two_step[:, [t]], expected, atol=1e-7)

@@ -2,11 +2,6 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import printed_number, rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("method", "n_neighbors", "reg"),
-)
 
 
 def tabulate(frame, item, printed):

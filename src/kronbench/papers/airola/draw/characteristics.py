@@ -12,10 +12,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set and count: ours, the paper's, the difference.
-
-    A number that the paper misprints stands as it is printed, with a note.
-    """
+    """One row for each data set and count, with a note on a number that the paper misprints."""
     printed = printed.set_index("dataset").to_dict("index")
     rows = []
     for measured in frame.to_dict("records"):

@@ -26,11 +26,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """One row for each setting and method; exponents are those of n along the sizes measured.
-
-    ``speed-up`` compares the seconds of both methods at the largest n that both have; the largest
-    deviation is over all n that both have.
-    """
+    """One row for each setting and method; ``speed-up`` is at the largest n that both have."""
     rows, compared = [], []
     for setting, part in frame.groupby("setting", sort=False):
         seconds = part.pivot(index="n", columns="method", values="seconds").dropna()

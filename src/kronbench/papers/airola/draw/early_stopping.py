@@ -11,9 +11,8 @@ LOOKS = {"dual": "-", "primal": "--"}
 def draw(frame, item):
     """Means over folds, a line for each of ``regs``: the risk left, the AUC right of it.
 
-    Airola & Pahikkala, figures 3 to 5. A pair of columns for each method where there are several;
-    primal forms are dashed. Bars at the end go from the lowest to the highest fold. ``printed_at``
-    says of which method and iteration the printed AUC, drawn as a star, is.
+    A pair of columns for each method where there are several. ``printed_at`` says of which method
+    and iteration the printed AUC, drawn as a star, is.
     """
     for name, default in (("method", ""), ("form", "dual")):
         frame = frame.assign(**{name: frame.get(name, default)})
@@ -30,8 +29,20 @@ def draw(frame, item):
             for panel in pair:
                 panel.set_title(", ".join(filter(None, [method, dataset])), pad=pad)
                 if row == len(datasets) - 1:
-                    panel.set_xlabel(_steps(item.parameters, method))
-            _star(pair[1], item, dataset)
+                    entry = item.parameters["methods"][method] if method else item.parameters
+                    outer = "outer " if "max_inner" in entry["solver_parameters"] else ""
+                    panel.set_xlabel(f"{outer}iterations")
+            if place := item.drawing_options.get("printed_at"):
+                printed = read_printed(item).set_index("method").loc[place["method"], dataset]
+                look = {
+                    "ms": 10,
+                    "mfc": "white",
+                    "mec": "black",
+                    "mew": 0.9,
+                    "ls": "",
+                    "zorder": 5,
+                }
+                pair[1].plot(place["iteration"], printed, "*", label="printed in table 6", **look)
     forms = frame["form"].unique()
     last = axes[-1, -1]
     for name in forms if len(forms) > 1 else []:
@@ -68,34 +79,17 @@ def _draw_pair(pair, part, regs):
         if value == "risk":
             panel.set_yscale("log")
             log_ticks(panel.yaxis)
-        if text := _coinciding(panel, curves):
+        # which weights have the same curve, and of which weights both forms have
+        names = list(dict.fromkeys(name for name, _ in curves))
+        groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
+        joints = [" to " if len(group) > 2 else ", " for group in groups]
+        spans = [f"${g[0]}${joint}${g[-1]}$" for g, joint in zip(groups, joints, strict=True)]
+        alike = [
+            f"${name}$"
+            for name in names
+            if (name, "primal") in curves
+            and coinciding(panel, {form: curves[name, form] for form in LOOKS})
+        ]
+        said = {"coincide": "; ".join(spans), "both forms coincide": ", ".join(alike)}
+        if text := "; ".join(f"{what}: {where}" for what, where in said.items() if where):
             panel.annotate(text, (1, 1.03), xycoords="axes fraction", ha="right", **SMALL)
-
-
-def _coinciding(panel, curves):
-    """Which weights have the same curve, and of which weights both forms have."""
-    names = list(dict.fromkeys(name for name, _ in curves))
-    groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
-    joints = [" to " if len(group) > 2 else ", " for group in groups]
-    spans = [f"${g[0]}${joint}${g[-1]}$" for g, joint in zip(groups, joints, strict=True)]
-    alike = [
-        f"${name}$"
-        for name in names
-        if (name, "primal") in curves
-        and coinciding(panel, {form: curves[name, form] for form in LOOKS})
-    ]
-    said = {"coincide": "; ".join(spans), "both forms coincide": ", ".join(alike)}
-    return "; ".join(f"{what}: {where}" for what, where in said.items() if where)
-
-
-def _steps(parameters, method):
-    entry = parameters["methods"][method] if method else parameters
-    return "outer iterations" if "max_inner" in entry["solver_parameters"] else "iterations"
-
-
-def _star(panel, item, dataset):
-    """The AUC that the paper prints, at the iterations that it is for."""
-    if place := item.drawing_options.get("printed_at"):
-        printed = read_printed(item).set_index("method").loc[place["method"], dataset]
-        look = {"ms": 10, "mfc": "white", "mec": "black", "mew": 0.9, "ls": "", "zorder": 5}
-        panel.plot(place["iteration"], printed, "*", label="printed in table 6", **look)

@@ -2,18 +2,10 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("size", "method", "reg"),
-)
 
 
 def tabulate(frame, item, printed):
-    """One row for each size, method and weight; means over folds.
-
-    ``over weights`` is the mean over folds of the largest less the smallest AUC over the weights.
-    """
+    """One row for each size, method and weight; means over folds."""
     correction = item.protocol["test_over_train"]
 
     def numbers(part):

@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
 # Name, value, gradient entry, Hessian diagonal, other entries: Airola & Pahikkala, table 2.
 _TEXTS = ("loss", "L", "gradient", "Hessian diagonal", "elsewhere")
 _HINGE = "if pᵢ yᵢ < 1, else 0"
@@ -20,10 +18,6 @@ FORMULAS = {
         *("n − 1", "−1"),
     ),
 }
-
-COLUMNS = SHOWN | Columns(
-    key=("loss",),
-)
 
 
 def tabulate(frame, item, printed):

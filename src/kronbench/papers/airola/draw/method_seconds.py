@@ -17,10 +17,8 @@ COLUMNS = SHOWN | Columns(
 def tabulate(frame, item, printed):
     """One row for each data set and method: nine times the mean of a fold, or the board's mean.
 
-    Over the folds, or boards, where it was timed, ``timed`` in number; ``spread of seconds`` is
-    their standard deviation, times as many, ``_low`` and ``_high`` the least and the most of them,
-    times as many. The paper's numbers are sums over its folds: 298 s for KronSVM on Ki, where its
-    section 5.3 gives 25 s for one.
+    Over those that were timed, ``timed`` in number; the spread, the least (``_low``) and the most
+    are multiplied like the mean.
     """
 
     def numbers(part):

@@ -8,10 +8,7 @@ _NAMES = {"train": "training", "test": "test", "unused": "not used"}
 
 
 def draw(frame, item):
-    """One round: the test block, its four training blocks, and the four that stay unused.
-
-    Rows are start vertices and columns end vertices (Airola & Pahikkala, figure 2).
-    """
+    """One round: the test block, its four training blocks, and the four that stay unused."""
     figure, axes = new_figure(1, 1, width=3.6, height=3.9)
     axes = axes[0, 0]
     low, high = (frame.groupby("row_fold")["row"].agg(end) for end in ("min", "max"))

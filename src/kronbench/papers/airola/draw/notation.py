@@ -1,26 +1,17 @@
 """The dimensions of training sets, and whether they are in the setting that the paper assumes."""
 
-import numpy as np
-import pandas as pd
-
-from kronbench.runner.columns import SHOWN
-
-COLUMNS = SHOWN
+_NAMES = {
+    "n": "n: labelled edges",
+    "m": "m: start vertices",
+    "q": "q: end vertices",
+    "d": "d: start features",
+    "r": "r: end features",
+}
 
 
 def tabulate(frame, item, printed):
     """One row for each data set; the last two numbers tell the setting of section 3.4."""
-    n, m, q = frame["n"], frame["m"], frame["q"]
-    return pd.DataFrame(
-        {
-            "dataset": frame["dataset"],
-            "n: labelled edges": n,
-            "m: start vertices": m,
-            "q: end vertices": q,
-            "d: start features": frame["d"],
-            "r: end features": frame["r"],
-            "n / max(m, q)": n / np.maximum(m, q),
-            "n / (m q)": n / (m * q),
-            "source": frame["source"],
-        }
-    )
+    table = frame[["dataset", *_NAMES]].rename(columns=_NAMES)
+    table["n / max(m, q)"] = frame["n"] / frame[["m", "q"]].max(axis=1)
+    table["n / (m q)"] = frame["n"] / (frame["m"] * frame["q"])
+    return table.assign(source=frame["source"])

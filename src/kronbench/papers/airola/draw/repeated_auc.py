@@ -2,20 +2,13 @@
 
 from kronbench.intervals import half_width
 from kronbench.papers.airola.draw.rows import printed_number, rows_by, weight
-from kronbench.runner.columns import SHOWN, Columns
-
-COLUMNS = SHOWN | Columns(
-    key=("method", "form", "reg", "iteration"),
-)
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, method, form, weight and iteration.
+    """One row for each data set, method, form, weight and iteration: means over draws.
 
-    ``ours`` is the mean over draws, ``±`` half the width of its 95 % interval, ``deviation`` the
-    standard deviation of one draw, ``on edge`` the number of selections in all draws that ended at
-    the edge of their grid. The drawing options ``regs`` and ``iterations`` say at which points of
-    the curves.
+    ``deviation`` is that of one draw. The drawing options ``regs`` and ``iterations`` say at which
+    points of the curves.
     """
     for column, shown in (("reg", "regs"), ("iteration", "iterations")):
         if column in frame:
@@ -40,4 +33,5 @@ def tabulate(frame, item, printed):
             row["on edge"] = part["on_edge"].sum(min_count=1)
         return row
 
-    return rows_by(frame, [name for name in ("dataset", *COLUMNS.key) if name in frame], numbers)
+    keys = ("dataset", "method", "form", "reg", "iteration")
+    return rows_by(frame, [name for name in keys if name in frame], numbers)

@@ -18,12 +18,7 @@ _REMARKS = {
 
 
 def draw(frame, item):
-    """Means over folds; a cross ends the curves of solvers that the time cap stopped.
-
-    Whiskers go from the smallest to the largest repeat or, for the AUC, fold; a ring marks what
-    was measured while the machine was busy. Hollow stars are the numbers that the paper gives in
-    its text (Airola & Pahikkala, figures 6 and 7, sections 5.3 to 5.5).
-    """
+    """Means over folds; the caption tells the signs."""
     figure, axes = new_figure(1, 3, height=3.2, sharex=True)
     training, prediction, auc = axes[0]
     printed = read_printed(item)
@@ -64,7 +59,6 @@ def _sign(marker, **look):
 
 
 def _curves(panel, frame, task, value, colours, markers, title):
-    """The curves of all solvers and weights in one panel, and which solvers' coincide."""
     part = frame[frame["task"] == task]
     drawn = {}
     for method, colour in colours.items():
@@ -74,8 +68,18 @@ def _curves(panel, frame, task, value, colours, markers, title):
             panel.plot(means["n"], means[value], **look)
             drawn[method, reg] = means.set_index("n")[value]
             for _, point in curve.groupby("size"):
-                _mark(panel, point, value, colour)
-            if value != "auc" and _ended(frame, method, reg, task):
+                n, mean, ends = point["n"].mean(), point[value].mean(), point[value]
+                low, high = (ends.min(), ends.max()) if value == "auc" else span(point)
+                if low < high:
+                    ends = [[max(mean - low, 0)], [max(high - mean, 0)]]
+                    panel.errorbar(n, mean, ends, color=colour, lw=0.8, capsize=1.5)
+                if value != "auc" and disturbed(point):
+                    panel.plot(n, mean, "o", ms=8, mfc="none", mec="0.5", ls="")
+            # the cap ended its own points, or the training of its model
+            own = (frame["method"] == method) & (frame["task"] == task)
+            model = frame["method"] == method.removesuffix(" by vec trick")
+            rows = frame[(own | model & (frame["task"] == "training")) & (frame["reg"] == reg)]
+            if value != "auc" and rows["next_seconds"].notna().any():
                 end = means.iloc[-1]
                 panel.plot(end["n"], end[value], "x", color=colour, ms=7, mew=1.6)
     panel.set_xscale("log")
@@ -90,21 +94,3 @@ def _curves(panel, frame, task, value, colours, markers, title):
 
 def _remark(panel, text):
     panel.annotate(text, (0, 1.02), xycoords="axes fraction", **SMALL)
-
-
-def _mark(panel, point, value, colour):
-    n, mean = point["n"].mean(), point[value].mean()
-    low, high = (point[value].min(), point[value].max()) if value == "auc" else span(point)
-    if low < high:
-        ends = [[max(mean - low, 0)], [max(high - mean, 0)]]
-        panel.errorbar(n, mean, ends, color=colour, lw=0.8, capsize=1.5)
-    if value != "auc" and disturbed(point):
-        panel.plot(n, mean, "o", ms=8, mfc="none", mec="0.5", ls="")
-
-
-def _ended(frame, method, reg, task):
-    """Whether the cap ended a curve: its own points, or the training of its model."""
-    own = (frame["method"] == method) & (frame["task"] == task)
-    model = frame["method"] == method.removesuffix(" by vec trick")
-    rows = frame[(own | model & (frame["task"] == "training")) & (frame["reg"] == reg)]
-    return rows["next_seconds"].notna().any()

@@ -6,10 +6,7 @@ from kronbench.report.style import ROLES, new_figure
 
 
 def draw(frame, item):
-    """Each labelled pair is a point; rows are start vertices and columns end vertices (Section 1).
-
-    Test pairs share no vertex with training.
-    """
+    """Each labelled pair is a point; rows are start vertices and columns end vertices."""
     figure, axes = new_figure(1, 1, width=4.6, height=3.8)
     axes = axes[0, 0]
     ring = {"facecolors": "none", "edgecolors": "black", "linewidths": 0.5}

@@ -19,28 +19,23 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each fold, method and value of its parameter (Airola & Pahikkala, section 5.6).
 
-    Splits and seeds are those of ``method_comparison``, without a selection. ``over`` names the
-    parameter of a method that takes the values of ``grids``; the other one's column is empty.
+    Splits and seeds are those of ``method_comparison``. ``over`` names the parameter of a method
+    that takes the values of ``grids``.
     """
     rows = []
     for fold, pairs, y, test_set in tqdm(splits(spec, data), desc=data.name, unit="fold"):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
         test, y_test = test_set()
         for name, entry in spec["methods"].items():
-            over = entry["over"]
-            for value, scores in _scores(entry, spec["grids"][over], (pairs, y), test, seed):
+            over, grid = entry["over"], spec["grids"][entry["over"]]
+            model = make_solver(entry["solver"], **entry["parameters"])
+            if hasattr(model, "decision_path"):  # one search for all numbers of neighbours
+                found = model.fit(pairs, y).decision_path(test, grid).T
+            else:
+                each = (model.set_params(**{over: value}, random_state=seed) for value in grid)
+                found = (made.fit(pairs, y).decision_function(test) for made in each)
+            for value, scores in zip(grid, found, strict=True):
                 empty = dict.fromkeys(spec["grids"], np.nan)
                 place = {"method": name, "fold": fold, **empty, over: value}
                 rows.append(place | {"auc": roc_auc(y_test, scores)})
     return pd.DataFrame(rows)
-
-
-def _scores(entry, grid, train, test, seed):
-    """Each value of the grid with the decision values on the test pairs."""
-    model = make_solver(entry["solver"], **entry["parameters"])
-    if hasattr(model, "decision_path"):  # one search for all numbers of neighbours
-        yield from zip(grid, model.fit(*train).decision_path(test, grid).T, strict=True)
-        return
-    for value in grid:
-        model.set_params(**{entry["over"]: value}, random_state=seed)
-        yield value, model.fit(*train).decision_function(test)

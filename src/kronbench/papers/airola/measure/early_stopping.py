@@ -24,31 +24,41 @@ def run(spec, data, rng):
     what all iterations take off.
     """
     pairs, y, splits = zero_shot_splits(spec, data, rng)
+    # the columns that name a curve of a weight, its solver and the parameters of that
+    variants = [
+        ({"method": method, "form": form}, entry["solver"], entry["solver_parameters"], form)
+        for method, entry in spec.get("methods", {}).items()
+        for form in spec["forms"]
+    ]
+    if not variants:
+        form = spec["solver_parameters"].get("form", "dual")
+        variants = [({}, spec["solver"], spec["solver_parameters"], form)]
+    iterations = np.arange(1, spec["iterations"] + 1)
     frames = []
     for fold in tqdm(sorted(spec["folds"]), desc=data.name, unit="fold"):
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
         # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
         start = len(train) / 2
-        for names, solver, parameters in _variants(spec):
-            parameters = parameters | {"max_iter": spec["iterations"]}
-            dual = parameters.get("form", "dual") == "dual"
-            path = dual and hasattr(make_solver(solver), "path")
+        for names, solver, parameters, form in variants:
+            parameters = parameters | {"form": form, "max_iter": len(iterations)}
+            path = form == "dual" and hasattr(make_solver(solver), "path")
             curves = _path_curves if path else _fitted_curves
             for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
-                curve = _curve(reg, start, risks, aucs, spec["iterations"])
-                frames.append(curve.assign(fold=fold, n=len(train), **names))
+                # A solver that has converged stays where it is; means over folds need all of
+                # them to go on.
+                made = np.minimum(iterations, len(risks)) - 1
+                risks = np.asarray(risks)[made]
+                columns = {
+                    "reg": float(reg),
+                    "iteration": iterations,
+                    "risk": risks,
+                    "risk_left": (risks - risks[-1]) / (start - risks[-1]),
+                    "auc": np.asarray(aucs)[made],
+                    "stretch": np.where(iterations <= 10, "first ten", "later"),
+                }
+                frames.append(pd.DataFrame(columns).assign(fold=fold, n=len(train), **names))
     return pd.concat(frames, ignore_index=True)
-
-
-def _variants(spec):
-    """Columns that name it, solver and parameters of each curve of a weight."""
-    if "methods" not in spec:
-        yield {}, spec["solver"], spec["solver_parameters"]
-    for method, entry in spec.get("methods", {}).items():
-        for form in spec["forms"]:
-            names, parameters = {"method": method, "form": form}, entry["solver_parameters"]
-            yield names, entry["solver"], parameters | {"form": form}
 
 
 def _path_curves(solver, parameters, regs, train, y_train, test, y_test):
@@ -69,20 +79,3 @@ def _fitted_curves(solver, parameters, regs, train, y_train, test, y_test):
 
         model.fit(train, y_train, callback=observe)
         yield reg, risks, aucs
-
-
-def _curve(reg, start, risks, aucs, length):
-    # A solver that has converged stays where it is; means over folds need all of them to go on.
-    made = np.minimum(np.arange(length), len(risks) - 1)
-    risks = np.asarray(risks)[made]
-    iterations = np.arange(1, length + 1)
-    return pd.DataFrame(
-        {
-            "reg": float(reg),
-            "iteration": iterations,
-            "risk": risks,
-            "risk_left": (risks - risks[-1]) / (start - risks[-1]),
-            "auc": np.asarray(aucs)[made],
-            "stretch": np.where(iterations <= 10, "first ten", "later"),
-        }
-    )

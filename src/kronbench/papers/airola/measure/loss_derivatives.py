@@ -26,8 +26,12 @@ def run(spec, data, rng):
     """
     n, rows = spec["n"], []
     for draw in range(spec["draws"]):
-        p, y = _point(rng, n)
+        y = rng.choice([-1.0, 1.0], n)
+        p = 2 * rng.standard_normal(n)
+        near = np.abs(1 - y * p) < _FROM_KINK
+        p[near] += y[near] * 2 * _FROM_KINK
         v = rng.standard_normal(n)
+        printed = _printed(p, y)
         for name, loss in LOSSES.items():
             gradient = loss.gradient(p, y)
             hessian = np.column_stack([loss.hessian_product(p, y, unit) for unit in np.eye(n)])
@@ -37,57 +41,32 @@ def run(spec, data, rng):
             ]
             step = _STEP / np.abs(v).max()
             change = loss.gradient(p + step * v, y) - loss.gradient(p - step * v, y)
+            product = loss.hessian_product(p, y, v)
             ours = loss.value(p, y), gradient, hessian
+            of_printed = [_deviation(*both) for both in zip(ours, printed[name], strict=True)]
             row = {"loss": name, "draw": draw, "n": n}
             row["gradient_deviation"] = _deviation(gradient, slopes)
-            row["hessian_deviation"] = _deviation(
-                loss.hessian_product(p, y, v), change / (2 * step)
-            )
-            # not Python's max, which drops a NaN
-            row["printed_deviation"] = np.max(
-                [_deviation(*both) for both in zip(ours, PRINTED[name](p, y), strict=True)]
-            )
+            row["hessian_deviation"] = _deviation(product, change / (2 * step))
+            row["printed_deviation"] = np.max(of_printed)  # not Python's max, which drops a NaN
             rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _point(rng, n):
-    y = rng.choice([-1.0, 1.0], n)
-    p = 2 * rng.standard_normal(n)
-    near = np.abs(1 - y * p) < _FROM_KINK
-    p[near] += y[near] * 2 * _FROM_KINK
-    return p, y
 
 
 def _deviation(ours, reference):
     return float(np.max(np.abs(ours - reference)) / max(1.0, np.max(np.abs(reference))))
 
 
-def _ridge(p, y):
-    return np.sum((p - y) ** 2) / 2, p - y, np.eye(len(p))
-
-
-def _l1svm(p, y):
-    loss = np.maximum(0, 1 - p * y)
-    return np.sum(loss), np.where(p * y < 1, -y, 0), np.zeros((len(p), len(p)))
-
-
-def _l2svm(p, y):
-    loss, inside = np.maximum(0, 1 - p * y) ** 2, p * y < 1
-    return np.sum(loss) / 2, np.where(inside, p - y, 0), np.diag(np.where(inside, 1.0, 0.0))
-
-
-def _logistic(p, y):
-    diagonal = np.exp(y * p) / (1 + np.exp(y * p)) ** 2
-    return np.sum(np.log(1 + np.exp(-y * p))), -y / (1 + np.exp(y * p)), np.diag(diagonal)
-
-
-def _rankrls(p, y):
-    n = len(p)
-    loss = (y[:, None] - p[:, None] - y + p) ** 2
-    hessian = np.where(np.eye(n) > 0, n - 1.0, -1.0)
-    return np.sum(loss) / 4, np.sum(y - p) + n * (p - y), hessian
-
-
-# Table 2 as printed: value, gradient, Hessian matrix.
-PRINTED = dict(ridge=_ridge, l1svm=_l1svm, l2svm=_l2svm, logistic=_logistic, rankrls=_rankrls)
+def _printed(p, y):
+    """Table 2: value, gradient and Hessian matrix of each loss."""
+    n, margins = len(p), y * p
+    inside, hinge, odds = margins < 1, np.maximum(0, 1 - margins), np.exp(margins)
+    curvature = odds / (1 + odds) ** 2
+    differences = (y[:, None] - p[:, None] - y + p) ** 2
+    of_pairs = np.where(np.eye(n) > 0, n - 1.0, -1.0)
+    return {
+        "ridge": (np.sum((p - y) ** 2) / 2, p - y, np.eye(n)),
+        "l1svm": (np.sum(hinge), np.where(inside, -y, 0), np.zeros((n, n))),
+        "l2svm": (np.sum(hinge**2) / 2, np.where(inside, p - y, 0), np.diag(1.0 * inside)),
+        "logistic": (np.sum(np.log(1 + np.exp(-margins))), -y / (1 + odds), np.diag(curvature)),
+        "rankrls": (np.sum(differences) / 4, np.sum(y - p) + n * (p - y), of_pairs),
+    }

@@ -33,41 +33,37 @@ def run(spec, data, rng):
     A method may ``select`` a parameter from ``grids`` by the mean AUC over ``inner_folds``. Its
     ``twin`` is the same predictor by a cheaper way: it gives the scores on folds that are not in
     ``timed_folds``; such rows name it in ``scored_by`` and have no times. On timed folds it gives
-    the selected value, and the selection of this one is timed on one inner fold, which counts for
-    all. ``on_edge`` tells whether the selected value is the first or last of its grid.
+    the selected value, and one inner fold is timed for all.
     """
+    place = "checkerboards" if data.kind == "pairs" else "folds"
     methods, skipped = {}, []
-    is_board = data.kind == "pairs"
     for name, entry in spec["methods"].items():
-        if entry.get("only", _place(is_board)) == _place(is_board):
+        if entry.get("only", place) == place:
             try:
                 import_solver(entry["solver"])
-                methods[name] = _Method(entry, spec, is_board)
+                methods[name] = _Method(entry, spec, place)
             except SolverMissing as reason:
                 skipped.append(str(reason))
     rows = []
     for fold, train, y, test_set in splits(spec, data):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
-        timed = is_board or fold in spec.get("timed_folds", ())
-        twins = (
-            {} if timed else {name: method.twin for name, method in methods.items() if method.twin}
-        )
+        timed = place == "checkerboards" or fold in spec.get("timed_folds", ())
         found = {}
-        at_hand = [name for name in methods if name not in twins]
-        at_hand.sort(key=lambda name: bool(methods[name].twin))  # its twin comes before it
-        for name in tqdm(at_hand, desc=f"{data.name}, fold {fold}", unit="method"):
+        last = sorted(methods, key=lambda name: bool(methods[name].twin))  # behind their twins
+        for name in tqdm(last, desc=f"{data.name}, fold {fold}", unit="method"):
             method = methods[name]
-            known = None if is_board else found.get(method.twin)
-            value = known and known[method.selected]
-            found[name] = method.measure(train, y, test_set, seed, value)
-        for name, twin in twins.items():
-            if twin in found:  # what is a clock's is left out
-                scores = {key: at for key, at in found[twin].items() if key not in _OF_CLOCK}
-                found[name] = scores | {"scored_by": twin}
+            of_twin = found.get(method.twin)
+            if timed or not method.twin:
+                known = place == "folds" and of_twin
+                value = of_twin[method.selected] if known else None
+                found[name] = method.measure(train, y, test_set, seed, value)
+            elif of_twin:  # without what is a clock's
+                scores = {key: at for key, at in of_twin.items() if key not in _OF_CLOCK}
+                found[name] = scores | {"scored_by": method.twin}
         rows += [
             {"method": name, "fold": fold, **found[name]} for name in methods if name in found
         ]
-    frame = pd.DataFrame(rows).assign(cross_validated=not is_board)
+    frame = pd.DataFrame(rows).assign(cross_validated=place == "folds")
     frame.attrs["skipped"] = skipped
     return frame
 
@@ -80,8 +76,6 @@ def with_solver(spec, name, solver, given):
 
 def splits(spec, data):
     """Yield of each split its number, training pairs, labels, and what gives its test set.
-
-    They depend on the seed and the data set alone.
 
     Drug-target data have the ``folds`` of one zero-shot split. A checkerboard is drawn several
     times, each time with a test board of ``test_vertices`` x ``test_vertices`` fresh vertices; the
@@ -102,11 +96,7 @@ def splits(spec, data):
     pairs, y, parts = zero_shot_splits(spec, data, generator(spec["seed"], "split", data.name))
     for fold in spec["folds"]:
         train, test = parts[fold]
-        yield fold, pairs[train], y[train], partial(_subset, pairs, y, test)
-
-
-def _subset(pairs, y, index):
-    return pairs[index], y[index]
+        yield fold, pairs[train], y[train], lambda test=test: (pairs[test], y[test])
 
 
 def _board(spec, *name, m=None):
@@ -114,22 +104,17 @@ def _board(spec, *name, m=None):
     return checkerboard(m or spec["test_vertices"], rng, fraction=spec["fraction"])
 
 
-def _place(is_board):
-    return "checkerboards" if is_board else "folds"
-
-
 class _Method:
-    def __init__(self, entry, spec, is_board):
+    def __init__(self, entry, spec, place):
         self.twin, self.selected = entry.get("twin"), entry.get("select")
         self._solver = entry["solver"]
-        self._parameters = entry.get("parameters", {})
-        if is_board:
-            self._parameters = self._parameters | entry.get("checkerboard", {})
+        of_place = entry.get("checkerboard", {}) if place == "checkerboards" else {}
+        self._parameters = {**entry.get("parameters", {}), **of_place}
         self._inner_folds = spec.get("inner_folds", ())
-        self._side_by_side = 1 if is_board else numba.get_num_threads()
+        self._side_by_side = 1 if place == "checkerboards" else numba.get_num_threads()
         self.grid = spec["grids"][self.selected] if self.selected else [None]
         if isinstance(self.grid, Mapping):
-            self.grid = self.grid[_place(is_board)]
+            self.grid = self.grid[place]
 
     def make(self, seed, value=None):
         model = make_solver(self._solver, **self._parameters)
@@ -138,17 +123,15 @@ class _Method:
         return model.set_params(**{self.selected: value}) if self.selected else model
 
     def measure(self, pairs, y, test_set, seed, value=None):
-        """The row of a split.
-
-        Where the selected ``value`` is known, the time to select is that of one inner fold, times
-        the number of these.
-        """
+        """The row of a split; the time to select a known ``value`` is that of one inner fold."""
+        known, choices = value is not None, len(self.grid) > 1
         with Stopwatch() as selection:
-            known = value is not None
+            if choices:
+                inner = self._inner_folds[:1] if known else self._inner_folds
+                areas = self.inner_areas(pairs, y, seed, inner)
             if not known:
-                value = self.select(pairs, y, seed)
-            elif len(self.grid) > 1:
-                self.inner_areas(pairs, y, seed, self._inner_folds[:1])
+                best = int(np.argmax(np.nanmean(areas, axis=0))) if choices else 0
+                value = self.grid[best]
         if known:
             selection.count_as(len(self._inner_folds))
         model = self.make(seed, value)
@@ -156,7 +139,7 @@ class _Method:
             model.fit(pairs, y)
         chosen = dict.fromkeys(("reg", "n_neighbors", "on_edge", "scored_by"))
         if self.selected:
-            at_end = len(self.grid) > 1 and value in (self.grid[0], self.grid[-1])
+            at_end = choices and value in (self.grid[0], self.grid[-1])
             chosen |= {self.selected: value, "on_edge": int(at_end)}
         test, y_test = test_set()
         with Stopwatch() as prediction:
@@ -167,30 +150,22 @@ class _Method:
         row |= timing.columns() | chosen | {"n": len(pairs)}
         return row | {f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()}
 
-    def select(self, pairs, y, seed):
-        """The value of the grid with the best mean AUC over the inner folds."""
-        if len(self.grid) == 1:
-            return self.grid[0]
-        areas = self.inner_areas(pairs, y, seed, self._inner_folds)
-        return self.grid[int(np.argmax(np.nanmean(areas, axis=0)))]
-
     def inner_areas(self, pairs, y, seed, inner):
         """AUC of each value of the grid on these inner folds, (len(inner), len(grid))."""
         parts = list(VertexDisjointKFold(random_state=seed).split(pairs, y))
 
-        def area(fold, value):
+        search = hasattr(self.make(seed, self.grid[0]), "decision_path")
+
+        def areas(fold, value):
             train, test = parts[fold]
             model = self.make(seed, value).fit(pairs[train], y[train])
+            if search:  # one for all values
+                path = model.decision_path(pairs[test], self.grid)
+                return [roc_auc(y[test], scores) for scores in path.T]
             return roc_auc(y[test], scores_of(model, pairs[test]))
 
-        def areas_of_one_search(fold):
-            train, test = parts[fold]
-            model = self.make(seed, self.grid[0]).fit(pairs[train], y[train])
-            scores = model.decision_path(pairs[test], self.grid)
-            return [roc_auc(y[test], column) for column in scores.T]
-
-        if hasattr(self.make(seed, self.grid[0]), "decision_path"):
-            return np.array([areas_of_one_search(fold) for fold in inner])
+        if search:
+            return np.array([areas(fold, self.grid[0]) for fold in inner])
         with ThreadPoolExecutor(self._side_by_side) as threads:
-            areas = threads.map(area, *zip(*itertools.product(inner, self.grid), strict=True))
-            return np.reshape(list(areas), (len(inner), len(self.grid)))
+            found = threads.map(areas, *zip(*itertools.product(inner, self.grid), strict=True))
+            return np.reshape(list(found), (len(inner), len(self.grid)))

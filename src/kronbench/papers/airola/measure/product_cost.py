@@ -22,35 +22,33 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each setting, size [n, m, q] and method (Airola & Pahikkala, tables 3 and 4).
 
-    ``form`` "dual": R (G kron K) R' v with random K (m, m) and G (q, q); "primal": R (T kron D) w
-    with random D (m, d) and T (q, r), d = r = ``features``. ``operations`` are the multiplications
-    and additions of one product, ``cost`` the argument of the paper's O() for the vertices that
-    have a pair; ``setup_seconds`` is the time up to the end of the first product, ``deviation``
-    the largest difference of both methods' products, relative to the largest entry.
+    Matrices are random, in the primal with d = r = ``features``. ``cost`` is the argument of the
+    paper's O() for the vertices that have a pair; ``setup_seconds`` is the time up to the end of
+    the first product, ``deviation`` the largest difference of both methods' products, relative to
+    the largest entry.
     """
-    rows, too_large = [], []
+    form, features, rows, too_large = spec["form"], spec["features"], [], []
     for setting in ("independent", "dependent", "complete"):
         for n, m, q in tqdm(spec[setting], desc=setting, unit="size"):
-            problem = _problem(spec["form"], n, m, q, spec["features"], rng)
+            problem = _problem(form, n, m, q, features, rng)
             _, _, rows_out, cols_out, rows_in, _ = problem
             v = rng.standard_normal(len(rows_in))
             seen = len(np.unique(rows_out)), len(np.unique(cols_out))
-            costs = _costs(spec["form"], setting, n, *seen, spec["features"])
+            baseline, proposed = _costs(form, setting, n, *seen, features)
             # as SampledKroneckerOperator does where Algorithm 1 saves nothing
-            summed = (spec["form"], setting) == ("dual", "independent")
+            summed = (form, setting) == ("dual", "independent")
             fast = "double sum" if summed else "Algorithm 1"
             place = {"setting": setting, "n": n, "m": m, "q": q}
-            product, row = _measured(partial(_vec_trick, problem), v)
-            proposed = place | row | {"method": "proposed", "way": fast, "cost": costs[1]}
-            rows.append(proposed)
+            product, found = _measured(partial(_vec_trick, problem), v)
+            found = place | found | {"method": "proposed", "way": fast, "cost": proposed}
+            rows.append(found)
             if 8 * n * len(v) > spec["explicit_mib"] * 2**20:
                 too_large.append(f"{setting} n = {n}")
                 continue
             expected, row = _measured(partial(_stored, problem), v)
-            rows.append(
-                place | row | {"method": "baseline", "way": "stored matrix", "cost": costs[0]}
-            )
-            proposed["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
+            names = {"method": "baseline", "way": "stored matrix", "cost": baseline}
+            rows.append(place | row | names)
+            found["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
     frame = pd.DataFrame(rows)
     if too_large:
         frame.attrs["skipped"] = [
@@ -90,14 +88,13 @@ def _stored(problem):
     return matrix.dot, 2 * matrix.size
 
 
-def _costs(form, setting, n, m, q, features):
-    """What stands in the printed O() of the baseline and of the proposed method."""
+def _costs(form, setting, n, m, q, d):
+    """What stands in the printed O() of the baseline and of the proposed method, with r = d."""
     if form == "dual":
         return n**2, n**2 if setting == "independent" else (m + q) * n
-    d = r = features
     if setting == "independent":
-        return n * d * r, n * d * r
-    return n * d * r, min(q * d * r + d * n, m * d * r + r * n)
+        return n * d * d, n * d * d
+    return n * d * d, min(q * d * d + d * n, m * d * d + d * n)
 
 
 def _measured(make, v):

@@ -36,12 +36,10 @@ def run(spec, data, rng):
 
     ``sizes`` are numbers of training pairs or, without data, of vertices of checkerboards.
     ``slow_prediction`` has the regs for which a solver's own decision function is timed beside the
-    vec trick; ``same_as`` names a solver with the same numbers: if they differ, a reason is given.
-    Solvers of one class have a process of their own, since the threads of several libraries in one
-    would wait for each other on the clock; at each size processes and solvers take turns.
-
-    Points predicted to pass the time cap are not run: the last row before has the prediction in
-    ``next_seconds``. ``deviation`` is that of the decision values of both ways to predict.
+    vec trick, from whose values it has a ``deviation``; ``same_as`` names a solver with the same
+    numbers. Solvers of one class have a process of their own, since the threads of several
+    libraries in one would wait for each other on the clock; at each size all take turns. Of points
+    predicted to pass the time cap the last row before has the prediction in ``next_seconds``.
     """
     # Here: on import it makes a lock, which is not for the copies of a process to remove.
     from tqdm import tqdm
@@ -64,7 +62,18 @@ def run(spec, data, rng):
         first = {}
         for process in processes:
             first |= process.apply(_call, ("first_scores",))
-        different = _different(first, spec["solvers"])
+        # solvers that are not ``same_as`` another after all
+        different = {}
+        for name, values in first.items():
+            other = first.get(spec["solvers"][name].get("same_as"))
+            if other is not None:
+                deviation = np.abs(values - other).max() / np.abs(other).max()
+                if not deviation <= _SAME:
+                    different[name] = (
+                        f"{name} was not timed: on the smallest problem its decision values "
+                        f"differ from those of {spec['solvers'][name]['same_as']} by "
+                        f"{deviation:.1e} of the largest"
+                    )
         for fold in problems.folds:
             for size in tqdm(spec["sizes"], desc=f"fold {fold}", unit="size"):
                 for process in processes:
@@ -96,21 +105,6 @@ def with_solver(spec, name, solver, given):
     }
 
 
-def _different(scores, entries):
-    """Solvers that are not ``same_as`` another after all, with a sentence each."""
-    sentences = {}
-    for name, values in scores.items():
-        other = entries[name].get("same_as")
-        if other in scores:
-            deviation = np.abs(values - scores[other]).max() / np.abs(scores[other]).max()
-            if not deviation <= _SAME:
-                sentences[name] = (
-                    f"{name} was not timed: on the smallest problem its decision values differ "
-                    f"from those of {other} by {deviation:.1e} of the largest"
-                )
-    return sentences
-
-
 # The solvers of this process, where it is one of those that ``run`` starts.
 _SOLVERS = None
 
@@ -132,8 +126,15 @@ class Solvers:
     """Solvers that share a process, with the rows that they have measured so far."""
 
     def __init__(self, spec, names, problems):
-        self._spec, self._names, self._problems = spec, names, problems
-        self._curves, self._rows, self._ended = {}, [], []
+        self._spec, self._problems, self._rows, self._ended = spec, problems, [], []
+        self._curves = {
+            fold: [
+                _Curve(name, reg, spec, self._ended)
+                for name in names
+                for reg in spec["regs"][name]
+            ]
+            for fold in problems.folds
+        }
 
     def results(self):
         """The rows, and a sentence for each curve that ended."""
@@ -148,27 +149,18 @@ class Solvers:
         pairs, y = self._problems.train(self._spec["sizes"][0], fold)
         test = self._problems.test(fold)[0][:100]
         scores = {}
-        for name in self._names:
-            model = self._curves_of(fold, name)[0].fit(pairs, y)
-            scores[name] = scores_of(model, test)
-            if hasattr(model, "to_vec_trick"):
-                _by_vec_trick(model, test)
+        for curve in self._curves[fold]:
+            if curve.name not in scores:
+                model = curve.fit(pairs, y)
+                scores[curve.name] = scores_of(model, test)
+                if hasattr(model, "to_vec_trick"):
+                    _by_vec_trick(model, test)
         return scores
-
-    def _curves_of(self, fold, name):
-        if (fold, name) not in self._curves:
-            entry = self._spec["solvers"][name]
-            cap = self._spec.get("time_caps", {}).get(name, self._spec["time_cap"])
-            self._curves[fold, name] = [
-                _Curve(name, entry, reg, cap, self._ended) for reg in self._spec["regs"][name]
-            ]
-        return self._curves[fold, name]
 
     def measure(self, fold, size, but=()):
         """Add the rows of one size, of all solvers ``but`` some: fits, then predictions."""
         n = self._problems.n_train(size, fold)
-        names = [name for name in self._names if name not in but]
-        curves = [curve for name in names for curve in self._curves_of(fold, name)]
+        curves = [curve for curve in self._curves[fold] if curve.name not in but]
         curves = [curve for curve in curves if curve.goes_on("training", n)]
         if not curves:
             return
@@ -182,9 +174,8 @@ class Solvers:
             ways |= curve.ways_to_predict(model, pairs)
         place = {"fold": fold, "size": size, "n": n}
         rows, fast_scores = [], {}
-        for (curve, method), (scores, timing) in time_interleaved(
-            ways, max_seconds=_PATIENCE
-        ).items():
+        predicted = time_interleaved(ways, max_seconds=_PATIENCE)
+        for (curve, method), (scores, timing) in predicted.items():
             row = place | {"method": method, "reg": curve.reg, "task": "prediction"}
             row |= {"n_test": len(pairs), **timing.columns()}
             if curve not in fast_scores:
@@ -192,8 +183,7 @@ class Solvers:
             else:
                 difference = np.abs(scores - fast_scores[curve]).max()
                 row["deviation"] = difference / np.abs(scores).max()
-                work = _work_of_own_prediction(models[curve][0], pairs)
-                curve.record("prediction", work, timing.seconds, row)
+                curve.record("prediction", curve.work, timing.seconds, row)
             rows.append(row)
         for curve, (_, timing) in models.items():
             row = place | {"method": curve.name, "reg": curve.reg, "task": "training"}
@@ -210,17 +200,13 @@ def _by_vec_trick(model, pairs):
     return model.to_vec_trick().decision_function(pairs)
 
 
-def _work_of_own_prediction(model, pairs):
-    """Its time grows with support pairs times test pairs, not with the training pairs."""
-    return len(model.dual_coef_) * len(pairs)
-
-
 class _Curve:
     """One solver with one weight on growing training sets; its end is one more of ``ended``."""
 
-    def __init__(self, name, entry, reg, cap, ended):
-        self.name, self.reg = name, reg
-        self._entry, self._ended, self._last = entry, ended, {}
+    def __init__(self, name, reg, spec, ended):
+        self.name, self.reg, self._entry = name, reg, spec["solvers"][name]
+        self._ended, self._last = ended, {}
+        cap = spec.get("time_caps", {}).get(name, spec["time_cap"])
         self._caps = {"training": TimeCap(cap), "prediction": TimeCap(cap, power=1)}
 
     def fit(self, pairs, y):
@@ -232,8 +218,10 @@ class _Curve:
         if not hasattr(model, "to_vec_trick"):
             return {(self, self.name): partial(scores_of, model, pairs)}
         ways = {(self, f"{self.name} by vec trick"): partial(_by_vec_trick, model, pairs)}
+        # the time of its own way grows with support pairs times test pairs
+        self.work = len(model.dual_coef_) * len(pairs)
         wanted = self.reg in self._entry.get("slow_prediction", ())
-        if wanted and self.goes_on("prediction", _work_of_own_prediction(model, pairs)):
+        if wanted and self.goes_on("prediction", self.work):
             ways[self, self.name] = partial(model.decision_function, pairs)
         return ways
 

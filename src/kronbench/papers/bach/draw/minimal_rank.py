@@ -3,16 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN
-
-COLUMNS = SHOWN
-
 
 def tabulate(frame, item, printed):
     """One row for each data set, in the printed order (Bach & Jordan, figure 2).
 
-    Where Cholesky alone has no rank, the ratio is the least that it can be ("at least"). "times
-    printed" is the larger factor between our two ranks and the printed ones, either way.
     "same" says whether the rank with a look-ahead over all points is that of CSI.
     """
     measured = dict(list(frame.groupby("dataset", sort=False)))

@@ -7,23 +7,12 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench.papers.bach.draw.minimal_rank import apart, of_reading, reached
-from kronbench.runner.columns import SHOWN, Columns
 
 _READING = ["selection", "bound", "stop"]
 
-COLUMNS = SHOWN | Columns(
-    key=("selection", "bound", "stop"),
-)
-
 
 def tabulate(frame, item, printed):
-    """For each reading one row over the data sets that have every selection, and one for each.
-
-    "squares" are sums of squared natural logarithms of our rank over the printed one. "more than
-    nearest" is the sum beyond that of the nearest reading, with the half-width of its 95 %
-    interval over the data sets, and "level" says whether that reaches to zero. Where there are
-    several draws, the numbers of a data set are means over these.
-    """
+    """For each reading one row over the data sets that have every selection, and one for each."""
     known, drawn = frame.dropna(subset=["bound"]), "draw" in frame
     has = known.groupby("dataset")["selection"].nunique()
     complete = has.index[has == has.max()]
@@ -40,8 +29,19 @@ def tabulate(frame, item, printed):
                 means = pd.DataFrame(found).mean().to_dict() if drawn else found[0]
                 rows.append(named | source | {"line": "data set"} | means)
     single = pd.DataFrame(rows)
-    summed = _of_all(single[single["dataset"].isin(complete)])
-    table = pd.concat([summed, single], ignore_index=True)
+    # one row for each reading, nearest first
+    summed = ["ranks", "within two", "not reached", "splits", "on edge"]
+    summed += ["squares", "squares, Cholesky", "squares, CSI"]
+    groups = single[single["dataset"].isin(complete)].groupby(_READING, sort=False)
+    table = groups[summed].sum().sort_values("squares", kind="stable")
+    squares = {reading: group.set_index("dataset")["squares"] for reading, group in groups}
+    more = [squares[reading] - squares[table.index[0]] for reading in table.index]
+    table["more than nearest"] = [each.sum() for each in more]
+    table["± of more"] = [len(each) * half_width(each) for each in more]
+    table["level"] = (table["more than nearest"] <= table["± of more"]).astype(int)
+    source = single.loc[single["dataset"].isin(complete), "source"].iloc[0]
+    nearest_first = table.reset_index().assign(dataset="all", line="reading", source=source)
+    table = pd.concat([nearest_first, single], ignore_index=True)
     whole = ["paper Cholesky", "paper CSI", "level", *([] if drawn else ["Cholesky", "CSI"])]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
@@ -60,18 +60,3 @@ def _row(ranks, full, paper):
     row["within two"] = sum(factor <= 2 for factor in factors)
     row["not reached"] = ranks.loc[["cholesky", "csi"], "rank"].isna().sum()
     return row
-
-
-def _of_all(single):
-    """One row for each reading, nearest first."""
-    summed = ["ranks", "within two", "not reached", "splits", "on edge"]
-    summed += ["squares", "squares, Cholesky", "squares, CSI"]
-    groups = single.groupby(_READING, sort=False)
-    table = groups[summed].sum().sort_values("squares", kind="stable")
-    squares = {reading: group.set_index("dataset")["squares"] for reading, group in groups}
-    more = [squares[reading] - squares[table.index[0]] for reading in table.index]
-    table["more than nearest"] = [each.sum() for each in more]
-    table["± of more"] = [len(each) * half_width(each) for each in more]
-    table["level"] = (table["more than nearest"] <= table["± of more"]).astype(int)
-    source = single["source"].iloc[0]
-    return table.reset_index().assign(dataset="all", line="reading", source=source)

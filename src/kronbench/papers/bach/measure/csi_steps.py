@@ -18,8 +18,7 @@ _PERMUTE = "one iteration: permute, exact gain, gains of all"
 _REDO = "one iteration: redo Cholesky steps"
 
 COLUMNS = TIMING | Columns(
-    # the columns that are asked for tell the ranks of "total, by rank" apart
-    key=("step", "n", "columns"),
+    key=("step", "n", "columns"),  # the last tells the ranks of "total, by rank" apart
 )
 
 
@@ -27,15 +26,22 @@ def run(spec, data, rng):
     """Rows of three kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).
 
     For n points the seconds of each step of CSI, of the "total" without a profiler, and of
-    "incomplete Cholesky"; "total, by rank"; and "one iteration" half way to the rank, as section
-    5.2 compares it: a step of CSI without its new column (a mean over all steps), and the
-    look-ahead steps of Cholesky done again with kernel columns that are kept.
+    "incomplete Cholesky"; "total, by rank"; and "one iteration" half way to the rank: a step of
+    CSI without its new column (a mean over all), and the look-ahead steps of Cholesky done again.
     """
-    rows = []
-    for n in [min(spec["sizes"]), *spec["sizes"]]:
-        rows.append(_of_points(spec, rng, n))
-    rows = [row for counted in rows[1:] for row in counted]  # the first was to compile
-    return pd.DataFrame(rows + _by_rank(spec, rng))
+    _of_points(spec, rng, min(spec["sizes"]))  # to compile
+    rows = [row for n in spec["sizes"] for row in _of_points(spec, rng, n)]
+    n, lookahead = spec["rank_points"], spec["lookahead"]
+    kernel, targets = _problem(spec, rng, n)
+    ways = {
+        rank: partial(csi, kernel, targets, rank, spec["kappa"], lookahead, tol=0.0)
+        for rank in spec["ranks"]
+    }
+    # exponents are over rank + look-ahead, the Cholesky steps
+    for rank, (_, timing) in time_interleaved(ways, max_seconds=_PATIENCE).items():
+        row = {"n": n, "rank": rank, "columns": rank + lookahead, "step": "total, by rank"}
+        rows.append(row | timing.columns())
+    return pd.DataFrame(rows)
 
 
 def _problem(spec, rng, n):
@@ -87,21 +93,6 @@ def _spread(seconds):
     """The columns of seconds that were summed up over calls: their processors are not known."""
     spread = {"seconds_low": min(seconds), "seconds_high": max(seconds)}
     return {"seconds": np.median(seconds), "cpu_seconds": np.nan, "processors": np.nan} | spread
-
-
-def _by_rank(spec, rng):
-    """Seconds for growing ranks; exponents are over rank + look-ahead, the Cholesky steps."""
-    n, lookahead = spec["rank_points"], spec["lookahead"]
-    kernel, targets = _problem(spec, rng, n)
-    ways = {
-        rank: partial(csi, kernel, targets, rank, spec["kappa"], lookahead, tol=0.0)
-        for rank in spec["ranks"]
-    }
-    return [
-        {"n": n, "rank": rank, "columns": rank + lookahead, "step": "total, by rank"}
-        | timing.columns()
-        for rank, (_, timing) in time_interleaved(ways, max_seconds=_PATIENCE).items()
-    ]
 
 
 def redo_cholesky(kernel, pivots, rank):

@@ -27,42 +27,23 @@ COLUMNS = Columns(
 )
 
 
-def run(spec, data, rng):
+def run(spec, data, rng, for_all=False):
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).
 
     "full": for each split and selection the test error of the machine on the full kernel matrix.
-    Others: for each selection, bound and stop the smallest rank whose mean test error is within
-    the bound of that; empty where none up to ``tried`` is. The caption of section-6.3 tells the
-    readings. Errors are shares of wrong classes, or squared errors relative to the variance of the
-    response.
+    Others: for each selection, bound and stop the smallest rank; empty where none up to ``tried``
+    is as good. Errors are shares of wrong classes, or squared errors relative to the variance of
+    the response. With ``for_all`` there is also one leave-one-out choice for all splits.
     """
-    return ranks_of_splits(spec, data, rng)
-
-
-def ranks_of_splits(spec, data, rng, for_all=False):
-    """The rows of ``run``; with ``for_all`` also of one leave-one-out choice for all splits."""
     X, y = data["X"], data["y"]
-    classification = y.dtype.kind in "iu"
     max_rank = spec["max_ranks"].get(data.name, spec["max_rank"])
     n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
     splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
-    splits, choices, grids = list(splitter.split(X)), [], []
-    for train, _ in tqdm(splits, desc=data.name, unit="selection"):
-        scaled, targets, decide = _training(X, y, train, classification)
-        part = np.sort(rng.permutation(train)[: spec["selection_points"]])
-        folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
-        folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
-        error_of_part = partial(_error, decide, y[part])
-        errors = _selection_errors(scaled[part], targets[part], error_of_part, folds, spec)
-        choices.append(_chosen(errors, spec, X.shape[1]))
-        grids.append(errors["leave-one-out"])
-    if for_all:
-        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, spec, X.shape[1]).values()
-        for chosen in choices:
-            chosen[FOR_ALL] = choice
+    splits = list(splitter.split(X))
+    choices = _choices(data, splits, spec, rng, for_all)
     rows, paths = [], defaultdict(list)
     for split, (train, test) in enumerate(tqdm(splits, desc=data.name, unit="split")):
-        scaled, targets, decide = _training(X, y, train, classification)
+        scaled, targets, decide = _training(X, y, train)
         error_of = partial(_error, decide, y[test])
         chosen = choices[split]
         for gamma in sorted({choice["gamma"] for choice in chosen.values()}):
@@ -71,19 +52,22 @@ def ranks_of_splits(spec, data, rng, for_all=False):
             K = gram(scaled[train], kernel="gaussian", gamma=gamma)
             K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
             machines = _low_rank_machines(K, targets[train], max_rank, ahead, spec)
-            measured = {
-                reg: _test_errors(K, K_test, targets[train], machines, reg, error_of)
-                for reg in {choice["reg"] for choice in took.values()}
-            }
+            measured = {}  # by weight and machine the errors of rank 1, 2, ...
+            for reg in {choice["reg"] for choice in took.values()}:
+                coef, intercept = solve_full(K, targets[train], reg)
+                measured[reg, "full"] = error_of(K_test @ coef + intercept)
+                for name, (machine, _) in machines.items():
+                    responses = machine.staged_predict(K_test, reg)
+                    measured[reg, name] = np.array([error_of(of_rank) for of_rank in responses])
             for selection, choice in took.items():
-                error, of_machines = measured[choice["reg"]]
                 selected_on = min(len(train), spec["selection_points"])
                 rows.append(
                     {"selection": selection, "split": split, "decomposition": "full"}
-                    | {"error": error, **choice}
+                    | {"error": measured[choice["reg"], "full"], **choice}
                     | {"gamma p": gamma * X.shape[1], "selected on": selected_on}
                 )
-                for name, errors in of_machines.items():
+                for name in machines:
+                    errors = measured[choice["reg"], name]
                     if name != "csi, all ahead" or selection == "leave-one-out":
                         paths[selection, name].append((errors, machines[name][1]))
     full = pd.DataFrame(rows)
@@ -99,53 +83,72 @@ def ranks_of_splits(spec, data, rng, for_all=False):
             )
     whole = ["split", "on_edge", "selected on", "rank", "tried"]
     counts = {"n_features": X.shape[1], "n_points": len(X), "n_splits": n_splits}
-    counts["n_classes"] = len(np.unique(y)) if classification else 0
+    counts["n_classes"] = len(np.unique(y)) if y.dtype.kind in "iu" else 0
     frame = pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
     return frame.assign(**counts, agreement=data.agreement)
 
 
-def _training(X, y, train, classification):
-    """All points in the scale of a training part, their targets, and what decides."""
+def _choices(data, splits, spec, rng, for_all):
+    """Of each split, by selection the parameters that it takes."""
+    X, y, choices, grids = data["X"], data["y"], [], []
+    gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
+    for train, _ in tqdm(splits, desc=data.name, unit="selection"):
+        scaled, targets, decide = _training(X, y, train)
+        part = np.sort(rng.permutation(train)[: spec["selection_points"]])
+        folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
+        folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
+        error_of_part = partial(_error, decide, y[part])
+        # by selection the errors (gammas, regs); without folds there is leave-one-out alone
+        errors = defaultdict(list)
+        for gamma in gammas:
+            path = LSSVMPath(gram(scaled[part], kernel="gaussian", gamma=gamma), targets[part])
+            responses = {"leave-one-out": path.leave_one_out(regs)}
+            if folds:
+                responses["five-fold"] = path.leave_out(folds, regs)
+                responses["training"] = path.fitted(regs)
+            for way, of_regs in responses.items():
+                errors[way].append([error_of_part(of_reg) for of_reg in of_regs])
+        choices.append(_chosen(errors, gammas, regs))
+        grids.append(errors["leave-one-out"])
+    if for_all:
+        (choice,) = _chosen({"leave-one-out": np.mean(grids, axis=0)}, gammas, regs).values()
+        for chosen in choices:
+            chosen[FOR_ALL] = choice
+    return choices
+
+
+def _training(X, y, train):
+    """All points in the scale of a training part, their targets (n, d), and what decides."""
     scale = X[train].std(axis=0)
-    return X / np.where(scale > 0, scale, 1.0), *_coding(y, train, classification)
+    scaled = X / np.where(scale > 0, scale, 1.0)
+    if y.dtype.kind not in "iu":
+        mean, spread = y[train].mean(), y[train].std()
+        targets = ((y - mean) / spread)[:, None]
+        return scaled, targets, lambda responses: responses[:, 0] * spread + mean
+    classes = np.unique(y)
+    if len(classes) == 2:
+        signs = np.where(y == classes[1], 1.0, -1.0)[:, None]
+        return scaled, signs, lambda responses: classes[(responses[:, 0] > 0).astype(int)]
+    # The closest basis vector has the largest component.
+    indicators = (y[:, None] == classes).astype(float)
+    return scaled, indicators, lambda responses: classes[responses.argmax(axis=1)]
 
 
-def _selection_errors(X, targets, error_of, folds, spec):
-    """By selection the errors (gammas, regs); without folds there is leave-one-out alone."""
-    regs, errors = np.sort(spec["regs"]), defaultdict(list)
-    for gamma in _gammas(spec, X.shape[1]):
-        path = LSSVMPath(gram(X, kernel="gaussian", gamma=gamma), targets)
-        responses = {"leave-one-out": path.leave_one_out(regs)}
-        if folds:
-            responses["five-fold"] = path.leave_out(folds, regs)
-            responses["training"] = path.fitted(regs)
-        for way, of_regs in responses.items():
-            errors[way].append([error_of(of_reg) for of_reg in of_regs])
-    return {way: np.array(grid) for way, grid in errors.items()}
-
-
-def _chosen(errors, spec, n_features):
+def _chosen(errors, gammas, regs):
     """The parameters that each selection takes."""
-    gammas, regs = _gammas(spec, n_features), np.sort(spec["regs"])
-    places = {way: _first(grid) for way, grid in errors.items() if way != "training"}
-    if "training" in errors:
-        places["training error, widest first"] = _first(errors["training"])
-        weight, width = _first(errors["training"].T[::-1])  # regs from the largest on, gammas
+    grids = {way: np.array(grid) for way, grid in errors.items()}
+    # the first of the least errors: of the widest kernel, then of the least weight
+    places = {way: np.unravel_index(grid.argmin(), grid.shape) for way, grid in grids.items()}
+    if "training" in grids:
+        places["training error, widest first"] = places.pop("training")
+        turned = grids["training"].T[::-1]  # regs from the largest on, gammas
+        weight, width = np.unravel_index(turned.argmin(), turned.shape)
         places["training error, heaviest first"] = (width, len(regs) - 1 - weight)
     chosen = {}
     for way, (i, j) in places.items():
         on_edge = i in (0, len(gammas) - 1) or j in (0, len(regs) - 1)
         chosen[way] = {"gamma": gammas[i], "reg": regs[j], "on_edge": int(on_edge)}
     return chosen
-
-
-def _gammas(spec, n_features):
-    return np.sort(spec["gammas"]) / n_features
-
-
-def _first(errors):
-    """The first of the least errors: of the widest kernel, then of the least weight."""
-    return np.unravel_index(errors.argmin(), errors.shape)
 
 
 def _low_rank_machines(K, targets, max_rank, ahead, spec):
@@ -167,16 +170,6 @@ def _low_rank_machines(K, targets, max_rank, ahead, spec):
     return machines
 
 
-def _test_errors(K, K_test, targets, machines, reg, error_of):
-    """The error of the full machine, and by decomposition those of rank 1, 2, ..."""
-    coef, intercept = solve_full(K, targets, reg)
-    of_machines = {
-        name: np.array([error_of(of_rank) for of_rank in machine.staged_predict(K_test, reg)])
-        for name, (machine, _) in machines.items()
-    }
-    return error_of(K_test @ coef + intercept), of_machines
-
-
 def _curves(paths, stop):
     """Errors (splits, ranks); a decomposition that has ended keeps its last machine."""
     ended = [errors if stop == "none" else errors[:end] for errors, end in paths]
@@ -188,20 +181,6 @@ def _smallest(curves, full, divisor):
     """The smallest rank within the bound; NaN if none."""
     good = np.flatnonzero(curves.mean(axis=0) <= full.mean() + full.std(ddof=1) / divisor)
     return float(good[0] + 1) if len(good) else np.nan
-
-
-def _coding(y, train, classification):
-    """Targets (n, d) of the machine, and the function from responses (n, d) to decisions."""
-    if not classification:
-        mean, scale = y[train].mean(), y[train].std()
-        return ((y - mean) / scale)[:, None], lambda responses: responses[:, 0] * scale + mean
-    classes = np.unique(y)
-    if len(classes) == 2:
-        signs = np.where(y == classes[1], 1.0, -1.0)[:, None]
-        return signs, lambda responses: classes[(responses[:, 0] > 0).astype(int)]
-    # The closest basis vector has the largest component.
-    indicators = (y[:, None] == classes).astype(float)
-    return indicators, lambda responses: classes[responses.argmax(axis=1)]
 
 
 def _error(decide, y, responses):

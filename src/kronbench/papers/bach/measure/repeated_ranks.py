@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.linalg import eigvalsh
 
 from kronbench.linalg import gram
-from kronbench.papers.bach.measure.minimal_rank import FOR_ALL, ranks_of_splits
+from kronbench.papers.bach.measure import minimal_rank
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
@@ -20,17 +20,16 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """The rows of ``minimal_rank`` for each ``draw``, also with one selection for all splits.
 
-    ``reached`` is the rank, or one more than the largest tried where none of these is as good, and
-    ``doublings`` its logarithm of base 2. ``numerical_rank`` is that of the kernel matrix of all
-    points, with the width of the one selection: what is left out has 1e-4 of the trace.
+    ``reached`` is the rank, or one more than the largest tried; ``doublings`` its logarithm of
+    base 2. ``numerical_rank`` is that of all points, with the width of the one selection.
     """
     frames = []
     for draw in range(spec["draws"]):
         of_draw = generator(spec["seed"], "draw", draw, data.name)
-        frame = ranks_of_splits(spec, data, of_draw, for_all=True)
-        (gamma,) = frame.loc[frame["selection"] == FOR_ALL, "gamma"].dropna().unique()
-        numerical_rank = _numerical_rank(data["X"], gamma)
-        frames.append(frame.assign(draw=draw, numerical_rank=numerical_rank))
+        frame = minimal_rank.run(spec, data, of_draw, for_all=True)
+        of_all = frame[frame["selection"] == minimal_rank.FOR_ALL]
+        (gamma,) = of_all["gamma"].dropna().unique()
+        frames.append(frame.assign(draw=draw, numerical_rank=_numerical_rank(data["X"], gamma)))
     frame = pd.concat(frames, ignore_index=True)
     reached = frame["rank"].fillna(frame["tried"] + 1)
     return frame.assign(reached=reached, doublings=np.log2(reached.astype(float)))

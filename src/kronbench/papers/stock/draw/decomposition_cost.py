@@ -32,28 +32,24 @@ def tabulate(frame, item, printed):
         pd.MultiIndex.from_frame(table[["dataset", "reg"]])
     )
     busy = {dataset: disturbed(part) for dataset, part in table.groupby("dataset")}
-    seconds = table["seconds"]
+    seconds, order = table["seconds"], list(_WORK)
     over_closed = (seconds / closed.to_numpy()).where(table["step"] == "iterative")
-    table = table.assign(
-        **{
-            "work": table["step"].map(_WORK),
-            "ms": 1e3 * seconds,
-            "over the decompositions": seconds / table["dataset"].map(unit),
-            "over the closed form": over_closed,
-            "busy": table["dataset"].map(busy),
-        }
+    columns = {
+        "step": table["step"],
+        "work": table["step"].map(_WORK),
+        "dataset": table["dataset"],
+        "method": table["method"],
+        "setting": table["setting"],
+        "reg": table["reg"],
+        "ms": 1e3 * seconds,
+        "over the decompositions": seconds / table["dataset"].map(unit),
+        "over the closed form": over_closed,
+        "points": table["points"],
+        "iterations": table["iterations"],
+        "reached": table["reached"],
+        "busy": table["dataset"].map(busy),
+        "source": table["source"],
+    }
+    return pd.DataFrame(columns).sort_values(
+        "step", key=lambda steps: steps.map(order.index), kind="stable"
     )
-    order = {step: place for place, step in enumerate(_WORK)}
-    table = table.sort_values("step", key=lambda steps: steps.map(order), kind="stable")
-    shown = [
-        "step",
-        "work",
-        "dataset",
-        "method",
-        "setting",
-        "reg",
-        "ms",
-        "over the decompositions",
-    ]
-    shown += ["over the closed form", "points", "iterations", "reached"]
-    return table[[*shown, "busy", "source"]]

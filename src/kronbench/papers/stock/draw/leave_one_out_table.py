@@ -14,8 +14,6 @@ CHARACTERISTICS = {
     "median_degree_drugs": "median degree of drugs",
 }
 BY_SUBMATRICES = "KK by submatrices"
-FROM = 0.01  # weights at which no digits are lost to 1 less a leverage, or to a squared inverse
-SAME = 1e-8  # deviation of predictions up to which their seconds are those of the same work
 NEAR = 0.005  # AUC below the best up to which a weight is as good: the maps are flat
 
 COLUMNS = SHOWN | Columns(
@@ -24,7 +22,6 @@ COLUMNS = SHOWN | Columns(
     ratios_of_clock=(
         *("seconds of AUC over those of predictions", "times faster"),
         *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
-        "seconds over ours",
     ),
     conditions=("by submatrices is",),
 )
@@ -35,55 +32,41 @@ def tabulate(frame, item, printed):
 
     The printed times include the AUC: so do ``times faster`` and ``the same, AUC included``.
     ``loss at shared weights`` is the least AUC that weights shared by all settings lose in one.
-    ``deviation of it`` is that from our shortcut; of the library of others where both weights are
-    0.01 and more, and its seconds stand only where it is at most 1e-8.
+    ``deviation of it`` is that of the predictions by submatrices from our shortcut.
     """
-    datasets, performance = printed
-    peer = item.parameters["peer"]
+    characteristics, performance = printed[0].set_index("property"), printed[1]
+    performance = performance.set_index(["setting", "method"])
     order = {method: place for place, method in enumerate(frame["method"].unique())}
     groups = frame.groupby(["setting", "method", "dataset"], sort=False)
     curves = dict(sorted(groups, key=lambda group: (group[0][0], order[group[0][1]])))
-    performance = performance.set_index(["setting", "method"])
-    rows = _characteristics(frame, datasets.set_index("property"))
-    of_peer = []
-    for (setting, method, dataset), curve in curves.items():
-        if method == peer["name"]:
-            of_peer.append(_of_peer(curve, curves[setting, peer["of"], dataset]))
-        elif method != BY_SUBMATRICES:
-            rows.append(_performance(curves, setting, method, dataset, performance))
-    return pd.DataFrame(rows + of_peer)
-
-
-def _characteristics(frame, printed):
     rows = []
     for name, quantity in CHARACTERISTICS.items():
         for dataset, part in frame.groupby("dataset", sort=False):
-            ours, paper = part[name].iloc[0], printed.loc[name].get(dataset, np.nan)
+            ours, paper = part[name].iloc[0], characteristics.loc[name].get(dataset, np.nan)
             numbers = {"ours": ours, "paper": paper, "difference": round(ours - paper, 4)}
             names = {"quantity": quantity, "dataset": dataset, "source": part["source"].iloc[0]}
             rows.append(names | numbers)
-    return rows
-
-
-def _best(quantity, curve):
-    """What rows on ours and on the library's curve have in common."""
-    best = curve.loc[curve["auc"].idxmax()]
-    names = {name: best[name] for name in ("setting", "method", "dataset", "source")}
-    # a weight without a number would hide behind the best of the others
-    auc = best["auc"] if curve["auc"].notna().all() else np.nan
-    at = {"at reg": best["reg"], "at reg cols": best["reg_cols"]}
-    grids = [curve[name].agg(["min", "max"]).tolist() for name in ("reg", "reg_cols")]
-    on_edge = sum(weight in grid for weight, grid in zip(at.values(), grids, strict=True))
-    return {"quantity": quantity, **names, "ours": auc, **at, "on edge": on_edge}
+    for setting, method, dataset in curves:
+        if method != BY_SUBMATRICES:
+            rows.append(_performance(curves, setting, method, dataset, performance))
+    return pd.DataFrame(rows)
 
 
 def _performance(curves, setting, method, dataset, printed):
     curve = curves[setting, method, dataset]
-    row, best = _best("AUC", curve), curve["auc"].max()
+    at = curve.loc[curve["auc"].idxmax()]
+    best = at["auc"]
+    row = {"quantity": "AUC", "setting": setting, "method": method, "dataset": dataset}
+    # a weight without a number would hide behind the best of the others
+    row |= {"source": at["source"], "ours": best if curve["auc"].notna().all() else np.nan}
+    row |= {"at reg": at["reg"], "at reg cols": at["reg_cols"]}
+    row["on edge"] = sum(
+        at[name] in (curve[name].min(), curve[name].max()) for name in ("reg", "reg_cols")
+    )
     row |= dict.fromkeys(["seconds", "by submatrices, s", "deviation of it"], np.nan)
-    row |= dict.fromkeys(["best AUC, less ours", "seconds over ours"], np.nan)
     row |= {"paper took": None, "by submatrices is": None}
-    row["middle reg cols"] = np.exp(np.log(_near_best(curve)["reg_cols"]).mean())
+    near = curve[curve["auc"] >= best - NEAR]
+    row["middle reg cols"] = np.exp(np.log(near["reg_cols"]).mean())
     row["best less worst"] = best - curve["auc"].min()
     seconds, scoring = _seconds(curves, setting, method, dataset)
     if (setting, method.rstrip("*")) in printed.index:
@@ -130,24 +113,10 @@ def _performance(curves, setting, method, dataset, printed):
     return row
 
 
-def _of_peer(curve, own):
-    row = _best("AUC by RLScore", curve)
-    large = (curve["reg"] >= FROM) & (curve["reg_cols"] >= FROM)
-    row["deviation of it"] = curve["deviation"][large].max(skipna=False)
-    row["best AUC, less ours"] = curve["auc"].max() - own["auc"].max()
-    row["seconds"] = curve["seconds"].iloc[0] if row["deviation of it"] <= SAME else np.nan
-    row["seconds over ours"] = row["seconds"] / own["seconds"].iloc[0]
-    return row | {"busy": disturbed(curve) or disturbed(own)}
-
-
 def _seconds(curves, *key):
     """Seconds of the predictions of a grid and of their AUCs; NaN of one that is not there."""
     first = curves[key].iloc[0] if key in curves else {}
     return first.get("seconds", np.nan), first.get("scoring_seconds", np.nan)
-
-
-def _near_best(curve):
-    return curve[curve["auc"] >= curve["auc"].max() - NEAR]
 
 
 def seconds_of(printed):

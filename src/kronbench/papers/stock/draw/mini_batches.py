@@ -27,8 +27,12 @@ def draw(frame, item):
             panel.xaxis.set_major_formatter(EngFormatter(sep=""))
             panel.xaxis.set_minor_locator(NullLocator())
             panel.set_ylabel(label)
+        weights = []
+        for model, row in part.groupby("model")[["reg", "reg_cols"]].first().iterrows():
+            of_tasks = rf", $\lambda_t$ = {row['reg_cols']:g}" if row["reg_cols"] else ""
+            weights.append(rf"{model}: $\lambda_d$ = {row['reg']:g}{of_tasks}")
         title = f"{name_of(dataset)}, setting {setting}: {TITLES[setting]}"
-        panels[0].set_title(f"{title} ({_weights(part)})")
+        panels[0].set_title(f"{title} ({'; '.join(weights)})")
     for panel in axes[-1]:
         panel.set_xlabel("training documents")
     for model, look in LOOKS.items():
@@ -37,11 +41,3 @@ def draw(frame, item):
     axes[0, 0].plot([], [], "o", **at_end)
     shared_legend(figure, axes, loc="outside lower center", ncols=3)
     return figure
-
-
-def _weights(part):
-    texts = []
-    for model, row in part.groupby("model")[["reg", "reg_cols"]].first().iterrows():
-        of_tasks = rf", $\lambda_t$ = {row['reg_cols']:g}" if row["reg_cols"] else ""
-        texts.append(rf"{model}: $\lambda_d$ = {row['reg']:g}{of_tasks}")
-    return "; ".join(texts)

@@ -28,11 +28,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """One row for each model and setting: the worst over weights, times at their mean.
-
-    A model with another spectral filter ("TS, cutoff") has the formula of ridge regression, and no
-    times.
-    """
+    """One row for each model and setting: the worst over weights, times at their mean."""
     rows = []
     for (dataset, model, setting), part in frame.groupby(["dataset", "model", "setting"]):
         left_out, retrained = part["left_out"].iloc[0], part["retrained"].iloc[0]

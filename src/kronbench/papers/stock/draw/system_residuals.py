@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from kronbench.runner.columns import SHOWN, Columns
-
 # With K (m, m) of the instances, G (q, q) of the tasks, A (m, q) the dual coefficients.
 _PAIRS = "f(d, t) = Σᵢ Σⱼ aᵢⱼ k(d, dᵢ) g(t, tⱼ)"
 PRINTED = {
@@ -13,10 +11,6 @@ PRINTED = {
     "two-step": (_PAIRS, "(K + λ_d I) A (G + λ_t I) = Y"),
 }
 
-COLUMNS = SHOWN | Columns(
-    key=("method",),
-)
-
 
 def tabulate(frame, item, printed):
     """One row for each method and data set (Stock et al. 2016, table 3.3)."""
@@ -25,6 +19,6 @@ def tabulate(frame, item, printed):
     parts = []
     for method, (function, system) in PRINTED.items():
         part = frame[frame["method"] == method]
-        part = part.rename(columns={"deviation": "deviation of predictions"})
-        parts.append(part.assign(**{"prediction function": function, "system": system})[columns])
-    return pd.concat(parts, ignore_index=True)
+        parts.append(part.assign(**{"prediction function": function, "system": system}))
+    table = pd.concat(parts, ignore_index=True)
+    return table.rename(columns={"deviation": "deviation of predictions"})[columns]

@@ -47,7 +47,31 @@ def draw(frame, item):
     figure, axes = new_figure(len(rows), len(GROUPS), height=1.6, sharex="row")
     for panels, ((dataset, labels, criterion), part) in zip(axes, rows, strict=True):
         for panel, approaches in zip(panels, GROUPS.values(), strict=True):
-            _draw_scores(panel, part, approaches)
+            curves = part.groupby(["approach", "method", "selection"])
+            known = [key for key in LOOKS if key[0] in approaches and key in curves.groups]
+            for place, key in enumerate(known):
+                label, look = LOOKS[key]
+                curve = curves.get_group(key).groupby("size")
+                scores = curve["score"].agg(["mean", "std"]).fillna(0)
+                mean, std, sizes = scores["mean"], scores["std"], scores.index
+                if len(sizes) > 2:
+                    panel.plot(sizes, mean, label=label, **look)
+                    band = mean - std, mean + std
+                    panel.fill_between(sizes, *band, color=look["color"], alpha=0.12, lw=0)
+                else:  # no curve: points beside each other, with bars
+                    sizes = sizes + (place - (len(known) - 1) / 2) * 0.025 * part["size"].max()
+                    bars = {"fmt": ".", "ms": 5, "lw": 0.8, "color": look["color"]}
+                    panel.errorbar(sizes, mean, std, label=label, **bars)
+                # rings where most repetitions chose an end of the grid
+                ringed = (curve["on_edge"].mean() >= 0.5).to_numpy()
+                ring = {
+                    "ms": 4 if len(sizes) > 2 else 6,
+                    "mfc": "none",
+                    "mec": look["color"],
+                    "mew": 0.8,
+                }
+                panel.plot(sizes[ringed], mean[ringed], "o", **ring)
+            panel.axhline(0.5, color="0.6", lw=0.8, ls=":")
         title = TITLES[dataset] + (", ours with labels 1 and 0" if labels == BESIDE else "")
         count = part["repetition"].nunique()
         title += f": weights chosen by {criterion}; {count} repetition{'s' if count > 1 else ''}"
@@ -66,26 +90,3 @@ def draw(frame, item):
     signs = [Line2D([], [], color="0.3", **look) for look in SIGNS]
     figure.legend(handles=signs, loc="outside lower center", ncols=2)
     return figure
-
-
-def _draw_scores(panel, part, approaches):
-    curves = part.groupby(["approach", "method", "selection"])
-    known = [key for key in LOOKS if key[0] in approaches and key in curves.groups]
-    for place, key in enumerate(known):
-        label, look = LOOKS[key]
-        curve = curves.get_group(key).groupby("size")
-        scores = curve["score"].agg(["mean", "std"]).fillna(0)
-        mean, std, sizes = scores["mean"], scores["std"], scores.index
-        if len(sizes) > 2:
-            panel.plot(sizes, mean, label=label, **look)
-            band = mean - std, mean + std
-            panel.fill_between(sizes, *band, color=look["color"], alpha=0.12, lw=0)
-        else:  # no curve: points beside each other, with bars
-            sizes = sizes + (place - (len(known) - 1) / 2) * 0.025 * part["size"].max()
-            bars = {"fmt": ".", "ms": 5, "lw": 0.8, "color": look["color"]}
-            panel.errorbar(sizes, mean, std, label=label, **bars)
-        # rings where most repetitions chose an end of the grid
-        ringed = (curve["on_edge"].mean() >= 0.5).to_numpy()
-        ring = {"ms": 4 if len(sizes) > 2 else 6, "mfc": "none", "mec": look["color"], "mew": 0.8}
-        panel.plot(sizes[ringed], mean[ringed], "o", **ring)
-    panel.axhline(0.5, color="0.6", lw=0.8, ls=":")

@@ -4,22 +4,17 @@ import dataclasses
 import itertools
 from functools import partial
 
-import numba
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
-from kronbench.papers.stock.measure import peer_grid
 from kronbench.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench.papers.stock.measure.retraining import retrained_kron_leave_one_out
 from kronbench.runner.clock import Stopwatch, measure, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.processes import fresh_process
-from kronbench.runner.solvers import SolverMissing, import_solver, make_solver
-
-SETTINGS = ("A", "B", "C", "D")
+from kronbench.runner.solvers import SolverMissing, make_solver
 
 _BY_SUBMATRICES = "KK by submatrices"
 _SHARED = "KK by submatrices, nothing left out"
@@ -35,10 +30,9 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).
 
-    "KK by submatrices" is the paper's own way to leave out rows and columns; where it would take
-    more than ``submatrix_cap`` seconds, these are extrapolated from ``submatrix_sample`` of them,
-    and there is no AUC. ``deviation`` is the largest difference from our predictions, relative to
-    the largest. ``peer`` is a library of others for the method ``of``, up to a cap.
+    Where the paper's own way, "KK by submatrices", would take more than ``submatrix_cap`` seconds,
+    these are extrapolated from ``submatrix_sample`` rows and columns, and there is no AUC.
+    ``deviation`` is its largest difference from our predictions, relative to the largest.
     """
     problem = kernels(data)
     interacts = problem[2] > 0
@@ -51,14 +45,10 @@ def run(spec, data, rng):
             skipped.append(str(reason))
             continue
         methods[method["name"]] = model, [regs] * method["weights"]
-        for setting in SETTINGS:  # loads compiled code
+        for setting in "ABCD":  # loads compiled code
             _exhaust(setting, (np.eye(4),) * 3, model, [regs[:1]] * method["weights"])
-    peer_rows = []
-    if "peer" in spec:
-        peer_rows, reasons = _by_peer(spec["peer"], methods, problem)
-        skipped += [f"{data.name}, {reason}" for reason in reasons]
     rows = []
-    for setting in tqdm(SETTINGS, desc=data.name, unit="setting"):
+    for setting in tqdm("ABCD", desc=data.name, unit="setting"):
         ways = {name: partial(_exhaust, setting, problem, *way) for name, way in methods.items()}
         own_way = None
         if "KK" in methods and setting != "A":
@@ -77,7 +67,7 @@ def run(spec, data, rng):
     for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs):
         labels = {"setting": "D", "method": "TS*"}
         rows.append(labels | {"reg": reg, "reg_cols": reg_cols, "auc": auc})
-    frame = pd.DataFrame(rows + peer_rows).assign(
+    frame = pd.DataFrame(rows).assign(
         targets=interacts.shape[0],
         drugs=interacts.shape[1],
         interactions_percent=100 * interacts.mean(),
@@ -99,60 +89,24 @@ def _scored(setting, problem, model, grids):
     for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
         with watch:
             auc = _setting_auc(setting, problem[2] > 0, F)
-        points.append(_weights(grids, index) | {"auc": auc})
+        at = zip(("reg", "reg_cols"), grids, np.atleast_1d(index), strict=False)
+        points.append({name: grid[i] for name, grid, i in at} | {"auc": auc})
     return [point | {"scoring_seconds": watch.seconds} for point in points]
-
-
-def _weights(grids, index):
-    at = zip(("reg", "reg_cols"), grids, np.atleast_1d(index), strict=False)
-    return {name: grid[i] for name, grid, i in at}
-
-
-def _by_peer(peer, methods, problem):
-    """The rows of a library of others, and why some or all of them are missing."""
-    try:
-        import_solver(peer["solver"])
-    except SolverMissing as reason:
-        return [], [f"{peer['name']}: {reason}; `{peer['install']}` installs it"]
-    model, grids = methods[peer["of"]]
-    begun = peer["solver"], problem, numba.get_num_threads()
-    rows, skipped = [], []
-    with fresh_process(peer_grid.__name__, initializer=peer_grid.begin, initargs=begun) as process:
-        for setting in SETTINGS:
-            seconds, gigabytes = process.apply(peer_grid.needs, (setting, grids))
-            if seconds > peer["seconds"] or gigabytes > peer["gigabytes"]:
-                skipped.append(
-                    f"{peer['name']}, setting {setting}: its grid would take about "
-                    f"{seconds:.0f} s of a processor and {gigabytes:.2g} GB, over the cap of "
-                    f"{peer['seconds']:g} s and {peer['gigabytes']:g} GB"
-                )
-                continue
-            timing = process.apply(peer_grid.measure_grid, (setting, grids))
-            for index, F in model.fit_matrix(*problem).loo_grid(setting, *grids):
-                theirs = process.apply(peer_grid.take, (index,))
-                finite = np.isfinite(theirs).all()
-                rows.append(
-                    {"setting": setting, "method": peer["name"]}
-                    | _weights(grids, index)
-                    | {"deviation": np.abs(theirs - F).max() / np.abs(F).max()}
-                    | {"auc": _setting_auc(setting, problem[2] > 0, theirs) if finite else np.nan}
-                    | timing.columns()
-                )
-    return rows, skipped
 
 
 class OwnWay:
     """The paper's own way in one setting: all of it, or a sample and what it has to share.
 
-    Of a sample there are two pieces to be timed, with nothing left out and with all of the sample,
-    since what is done once for all (the other kernel's eigenpairs in B and C) or once a row (its
-    eigenpairs in D, for all pairs of the row) must not be multiplied like the rest.
+    Of a sample there are two pieces to be timed, with nothing left out and with all of the sample:
+    what is done once for all (the other kernel's eigenpairs in B and C) or once a row (its
+    eigenpairs in D) must not be multiplied like the rest.
     """
 
     def __init__(self, setting, problem, regs, n_sampled, rng):
         self._setting, self._problem, self._regs = setting, problem, regs
         m, q = problem[2].shape
         rows, cols, nothing = np.arange(m), np.arange(q), np.arange(0)
+        predictions = partial(retrained_kron_leave_one_out, setting, *problem, regs)
         self.pieces = {}
         if n_sampled is not None:
             if setting in "BD":
@@ -160,13 +114,9 @@ class OwnWay:
             if setting in "CD":
                 cols = rng.permutation(q)[:n_sampled]
             shared = (nothing, cols) if setting == "B" else (rows, nothing)
-            self.pieces[_SHARED] = self._piece(*shared)
-        self.pieces[_BY_SUBMATRICES] = self._piece(rows, cols)
+            self.pieces[_SHARED] = partial(predictions, *shared)
+        self.pieces[_BY_SUBMATRICES] = partial(predictions, rows, cols)
         self._rows, self._cols = rows, cols
-
-    def _piece(self, rows, cols):
-        given = self._setting, *self._problem, self._regs
-        return partial(retrained_kron_leave_one_out, *given, rows=rows, cols=cols)
 
     def timing(self, timed):
         """The timing of all that is left out, extrapolated where a sample was."""
@@ -186,15 +136,15 @@ class OwnWay:
     def compared(self, model, timed):
         """A point for each weight: deviation from the shortcut, and AUC if all is there."""
         predictions, _ = timed[_BY_SUBMATRICES]
-        K, G, Y = self._problem
+        Y = self._problem[2]
         n_rows, n_cols = len(self._rows), len(self._cols)
         left_out = {
-            "B": f"{n_rows} of {len(K)} rows",
-            "C": f"{n_cols} of {len(G)} columns",
+            "B": f"{n_rows} of {len(Y)} rows",
+            "C": f"{n_cols} of {Y.shape[1]} columns",
             "D": f"{n_rows * n_cols} of {Y.size} pairs",
         }
         points = []
-        for index, F in model.fit_matrix(K, G, Y).loo_grid(self._setting, self._regs):
+        for index, F in model.fit_matrix(*self._problem).loo_grid(self._setting, self._regs):
             here = F[np.ix_(self._rows, self._cols)]
             difference = np.abs(predictions[index] - here).max()
             point = {"reg": self._regs[index], "deviation": difference / np.abs(F).max()}
@@ -226,12 +176,7 @@ def _setting_auc(setting, interacts, F):
 
 
 def _printed_setting_d(data, Y, regs):
-    """AUC of what the paper prints for two-step ridge in setting D.
-
-    Corollary 5 divides by (1 - H^k_ii)(1 - H^g_jj). Dividing by 1 - H^k_ii H^g_jj, which belongs
-    to setting A, and leaving the negative eigenvalues of the similarities as they are, gives the
-    printed numbers of all four data sets to the fourth digit; neither is done anywhere else here.
-    """
+    """AUC of TS*, what the paper prints for D; neither of its two ways is taken elsewhere here."""
     hats = []
     for S in (data["target_similarity"], data["drug_similarity"]):
         values, vectors = np.linalg.eigh((S + S.T) / 2)

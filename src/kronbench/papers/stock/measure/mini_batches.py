@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.sparse.linalg import splu
 from tqdm import tqdm
 
 from kronbench.evaluation import ranking_areas
 from kronbench.models import CanonicalCorrespondence, IndependentRidge
-from kronbench.papers.stock.measure.second_step import SecondStep, path_features
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
 
@@ -126,3 +126,57 @@ def _evaluated(corpus, coefs, tasks):
     yield "B", "two-step", ranking_areas(*corpus.test, (corpus.class_features @ weights.T).T)
     if len(corpus.novel[1]):
         yield "D", "two-step", ranking_areas(*corpus.novel, (corpus.novel_features @ weights.T).T)
+
+
+class SecondStep:
+    """The second step of two-step regression for very many tasks, with G = Psi Psi', Psi sparse.
+
+    Predictions F (n, C) of a first step for the training tasks become F (G + reg I)^-1 G' for any
+    tasks (Eqs. 10 and 11), by the inverse of Psi'Psi + reg I, which is factorized once. With
+    :func:`path_features` as Psi (C, P) nothing fills in, and a row of F costs O(P).
+    """
+
+    def __init__(self, features, reg):
+        self.reg, self._features = reg, features
+        gram = features.T @ features
+        self._factors = splu(
+            (gram + reg * sparse.eye_array(gram.shape[0])).tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    def weights(self, F):
+        """(F Psi) (Psi'Psi + reg I)^-1, (n, P), for F (n, C): its product with Psi' predicts."""
+        return self._factors.solve((F @ self._features).T).T
+
+    def squared_error(self, F, columns, y):
+        """Sum of (F H - Y)^2 over (n, C) for one-hot labels Y, without the (n, C) product F H.
+
+        H = (G + reg I)^-1 G. With B = F Psi and X = B (Psi'Psi + reg I)^-1 the squared norm of F H
+        is <B, X> - reg <X, X>. F (n, p) has the ``columns`` of the first step that are not zero;
+        ``y`` (n,) is the task that is labelled 1 in each row.
+        """
+        B = F @ self._features[columns]
+        X = self._factors.solve(B.T).T
+        hit = self._features[y].multiply(X).sum()
+        return len(y) - 2 * hit + np.sum(B * X) - self.reg * np.sum(X * X)
+
+
+def path_features(parents, node, width):
+    """Features (C, P) whose inner products are exp(-d / width), d edges between two leaves.
+
+    rho^d with rho = exp(-1 / width) is the covariance of the process z_v = rho z_parent + noise of
+    variance 1 - rho^2 that starts with variance 1 at the root; a feature is the coefficient of one
+    node's noise. ``node`` (C,) has the leaves; nodes come after their parents.
+    """
+    decay = np.exp(-1.0 / width)
+    entries, row, weight = [], np.arange(len(node)), np.ones(len(node))
+    shape = len(node), len(parents)
+    while len(node):
+        scale = np.where(node == 0, 1.0, np.sqrt(1.0 - decay**2))
+        entries.append((row, node, weight * scale))
+        below = node > 0
+        row, node, weight = row[below], parents[node[below]], decay * weight[below]
+    rows, cols, values = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return sparse.csr_array((values, (rows, cols)), shape=shape)

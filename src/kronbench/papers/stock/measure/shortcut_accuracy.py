@@ -29,65 +29,47 @@ COLUMNS = TIMING | Columns(
 def run(spec, data, rng):
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).
 
-    ``left_out`` counts the pairs, rows or columns, ``retrained`` those, drawn at random, without
-    which a model is trained. "reusing" leaves out all in dense linear algebra that factorizes
-    nothing twice. Other spectral filters have rows without times, where Corollaries 3 to 5 are
-    defined.
+    ``left_out`` counts the pairs, rows or columns, ``retrained`` those without which a model is
+    trained. Other spectral filters have rows without times, where Corollaries 3 to 5 are defined.
     """
     K, G, Y = kernels(data)
+    m, q = Y.shape
     largest = np.abs(Y).max()
     rows = []
     for reg in tqdm(spec["regs"], desc=data.name, unit="weight"):
-        for name, setting, shortcut, reusing, retrain in _cases(K, G, Y, reg):
-            shortcut()  # loads compiled code
-            places = _places(setting, Y.shape)
+        cases = *_cases(K, G, Y, reg), *_filter_cases(K, G, Y, reg)
+        for name, setting, shortcut, reusing, retrain in cases:
+            F = shortcut()  # loads compiled code
+            # where a whole row (column) is left out, j (i) is zero
+            shape = 1 if setting == "C" else m, 1 if setting == "B" else q
+            places = np.argwhere(np.ones(shape))
             kept = places[rng.permutation(len(places))[: spec["retrainings"]]]
-            ways = {
-                "shortcut": shortcut,
-                "reusing": reusing,
-                "retraining": partial(_all_retrained, retrain, kept),
-            }
-            found = time_interleaved(ways, max_seconds=_PATIENCE)
-            F, timing = found["shortcut"]
-            timings = [each for _, each in found.values()]
-            retraining_seconds = found["retraining"][1].seconds * len(places) / len(kept)
-            rows.append(
-                {"model": name, "setting": setting, "reg": reg}
-                | {"left_out": len(places), "retrained": len(kept)}
-                | {"deviation": _deviation(F, setting, kept, found["retraining"][0]) / largest}
-                | {"reusing_deviation": np.abs(found["reusing"][0] - F).max() / largest}
-                | timing.columns()
-                | {"reusing_seconds": found["reusing"][1].seconds}
-                | {"retraining_seconds": retraining_seconds}
-                | {"waiting": max(each.waiting for each in timings)}
-                | {"busy": any(each.busy for each in timings)}
-            )
-        for name, setting, F, retrain in _filter_cases(K, G, Y, reg):
-            places = _places(setting, Y.shape)
-            drawn = places[rng.permutation(len(places))[: spec["retrainings"]]]
-            kept = [place for place in drawn if np.isfinite(_predicted(F, setting, *place)).all()]
-            if kept:
-                deviation = _deviation(F, setting, kept, _all_retrained(retrain, kept))
-                rows.append(
-                    {"model": name, "setting": setting, "reg": reg}
-                    | {"left_out": len(places), "retrained": len(kept)}
-                    | {"deviation": deviation / largest, "waiting": 0.0, "busy": False}
-                )
+            if reusing is None:  # another filter, whose formula may have no value
+                kept = [at for at in kept if np.isfinite(_predicted(F, setting, *at)).all()]
+                if not kept:
+                    continue
+            retrained = partial(_all_retrained, retrain, kept)
+            row = {"model": name, "setting": setting, "reg": reg}
+            row |= {"left_out": len(places), "retrained": len(kept)}
+            if reusing is None:
+                predictions, timed = retrained(), {"waiting": 0.0, "busy": False}
+            else:
+                ways = {"shortcut": shortcut, "reusing": reusing, "retraining": retrained}
+                found = time_interleaved(ways, max_seconds=_PATIENCE)
+                (F, timing), (again, of_reusing), (predictions, of_retraining) = found.values()
+                timings = timing, of_reusing, of_retraining
+                timed = {"reusing_deviation": np.abs(again - F).max() / largest}
+                timed |= timing.columns() | {"reusing_seconds": of_reusing.seconds}
+                seconds = of_retraining.seconds * len(places) / len(kept)
+                timed |= {"retraining_seconds": seconds}
+                timed |= {"waiting": max(each.waiting for each in timings)}
+                timed |= {"busy": any(each.busy for each in timings)}
+            differences = [
+                np.abs(predicted - _predicted(F, setting, i, j)).max()
+                for (i, j), predicted in zip(kept, predictions, strict=True)
+            ]
+            rows.append(row | {"deviation": max(differences) / largest} | timed)
     return pd.DataFrame(rows)
-
-
-def _places(setting, shape):
-    """Pairs (i, j) to leave out; where a whole row (column) is left out, j (i) is zero."""
-    m, q = shape
-    return np.argwhere(np.ones((1 if setting == "C" else m, 1 if setting == "B" else q)))
-
-
-def _deviation(F, setting, places, retrained):
-    """Largest difference between predictions (m, q) and those of the models trained anew."""
-    return max(
-        np.abs(predicted - _predicted(F, setting, i, j)).max()
-        for (i, j), predicted in zip(places, retrained, strict=True)
-    )
 
 
 def _all_retrained(retrain, places):
@@ -108,8 +90,16 @@ def _cases(K, G, Y, reg):
         "KK": partial(CompleteKronRidge, reg=reg, **PRECOMPUTED),
         "TS": partial(TwoStepRidge, reg_rows=reg, reg_cols=reg, **PRECOMPUTED),
     }
-    # without one pair the data are not complete: ridge regression with a kernel of pairs
-    pairwise = {"KK": (np.kron(K, G), reg), "TS": (_two_step_pair_kernel(K, G, reg), 1.0)}
+    # without one pair the data are not complete: ridge regression with a kernel of pairs, for two
+    # steps that of Theorem 2 with the weight 1
+    x, U = np.linalg.eigh(K)
+    s, V = np.linalg.eigh(G)
+    values = np.outer(x, s) / (reg * reg + reg * x[:, None] + reg * s)
+    vectors = np.kron(U, V)
+    pairwise = {
+        "KK": (np.kron(K, G), reg),
+        "TS": ((vectors * values.ravel()) @ vectors.T, 1.0),
+    }
     for name, make in makers.items():
         for setting in "ABCD":
             given = setting, make, K, G, Y
@@ -150,15 +140,6 @@ def _without_pair(kernel, reg, Y, i, j):
     return kernel[pair, keep] @ np.linalg.solve(system, Y.ravel()[keep])
 
 
-def _two_step_pair_kernel(K, G, reg):
-    """The kernel of Theorem 2, with which ridge regression of weight 1 is two-step regression."""
-    x, U = np.linalg.eigh(K)
-    s, V = np.linalg.eigh(G)
-    values = np.outer(x, s) / (reg * reg + reg * x[:, None] + reg * s)
-    vectors = np.kron(U, V)
-    return (vectors * values.ravel()) @ vectors.T
-
-
 def _from_one_inverse(kernel, reg, Y):
     """Setting A from one factorization of the system of all pairs, O(m^3 q^3)."""
     system = kernel + reg * np.eye(len(kernel))
@@ -192,16 +173,19 @@ def _held_out_smoother(kernel, reg):
 
 
 def _filter_cases(K, G, Y, reg):
-    """Yield (model, setting, values of the formula, retrain) for filters that are not ridge.
+    """The same for filters that are not ridge, by the formula, without what reuses.
 
     A filter that fits a vertex whatever its label is has d(H) = 1 there, and the formula is 0 / 0:
     NaN, also where rounding would make a number of it.
     """
     for name in ("cutoff", "iterated-tikhonov", "landweber"):
-        hats = [_filtered(kernel, name, reg) for kernel in (K, G)]
-        held_out = []
-        for H in hats:
+        hats, held_out = [], []
+        for kernel in (K, G):
+            values, vectors = np.linalg.eigh(kernel)
+            values = np.maximum(values, 0.0)
+            H = (vectors * (values * as_filter(name)(values, reg))) @ vectors.T
             d = np.diag(H)
+            hats.append(H)
             held_out.append((H - np.diag(d)) / np.where(1 - d > _FITTED, 1 - d, np.nan)[:, None])
         filters = {"row_filter": name, "col_filter": name}
         make = partial(TwoStepRidge, reg_rows=reg, reg_cols=reg, **filters, **PRECOMPUTED)
@@ -209,11 +193,5 @@ def _filter_cases(K, G, Y, reg):
             left = hats[0] if setting == "C" else held_out[0]
             right = hats[1] if setting == "B" else held_out[1]
             retrain = partial(_without_vertices, setting, make, K, G, Y)
-            yield f"TS, {name}", setting, left @ Y @ right.T, retrain
-
-
-def _filtered(kernel, name, reg):
-    """The hat matrix of a spectral filter."""
-    values, vectors = np.linalg.eigh(kernel)
-    values = np.maximum(values, 0.0)
-    return (vectors * (values * as_filter(name)(values, reg))) @ vectors.T
+            F = left @ Y @ right.T
+            yield f"TS, {name}", setting, partial(np.asarray, F), None, retrain

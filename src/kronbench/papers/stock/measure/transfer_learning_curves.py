@@ -1,8 +1,6 @@
 """Learning curves of transfer between tasks: what labels of other drugs are worth for one drug."""
 
 import functools
-import itertools
-from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +15,6 @@ from kronbench.pairs.leave_one_out import (
     ridge_leave_one_out,
     two_step_leave_one_out,
 )
-from kronbench.papers.stock.measure.zero_shot import kron_zero_shot, two_step_zero_shot
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
 
@@ -32,12 +29,11 @@ COLUMNS = Columns(
 def run(spec, data, rng):
     """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
 
-    Every drug in turn is the target task, all others are auxiliary; ``score`` is the mean over
-    target tasks. With ``size`` proteins, "independent-task" has the labels of the target,
-    "multi-task" those of all tasks, "zero-shot" those of all but the target, "full zero-shot" the
-    latter for the whole pool, and "almost zero-shot" these and ``size`` labels of the target; a
-    ridge regression over tasks imputes the missing ones, one over proteins follows. ``criterion``
-    chose the weights, but for those of single tasks; ``reg`` and ``reg_cols`` are their medians.
+    ``score`` is the mean over target tasks. With ``size`` proteins, "independent-task" has the
+    labels of the target, "multi-task" those of all tasks, "zero-shot" those of all but the target,
+    "full zero-shot" the latter for the whole pool, "almost zero-shot" these and ``size`` of the
+    target; a ridge regression over tasks imputes the missing ones, one over proteins follows.
+    ``reg`` and ``reg_cols`` are medians of what ``criterion`` chose.
     """
     K, G, Y = kernels(data)
     name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
@@ -55,7 +51,10 @@ def run(spec, data, rng):
                     row = {"repetition": repetition, "labels": labels, "size": size}
                     row |= dict(zip(curve._fields[:3], curve, strict=False))
                     row |= {"score": problem.score(curve.F), "measure": problem.measure}
-                    row |= chosen_weights(curve.weights, regs)
+                    medians = np.quantile(curve.weights, 0.5, axis=1, method="lower")
+                    row |= dict(zip(("reg", "reg_cols"), medians, strict=False))
+                    on_edge = np.isin(curve.weights, [regs.min(), regs.max()]).any(axis=0).mean()
+                    row |= {"share_on_edge": on_edge, "on_edge": int(on_edge >= 0.5)}
                     rows += [row | {"criterion": criterion} for criterion in curve.criteria]
     return pd.DataFrame(rows)
 
@@ -69,7 +68,7 @@ class Split(NamedTuple):
 
     @classmethod
     def draw(cls, spec, data, shape, repetition):
-        """The split of one repetition, from a seed of its own."""
+        """The split of one repetition."""
         rng = generator(spec["seed"], "transfer", data.name, repetition)
         proteins = rng.permutation(shape[0])
         n_test = spec["test"][data.name.lower()]
@@ -86,14 +85,6 @@ class Curve(NamedTuple):
     criteria: tuple[str, ...]
     F: np.ndarray  # (t, q), for the test proteins
     weights: np.ndarray  # (w, q)
-
-
-def chosen_weights(weights, grid):
-    """The columns that tell what was chosen."""
-    medians = np.quantile(weights, 0.5, axis=1, method="lower")
-    on_edge = np.isin(weights, [grid.min(), grid.max()]).any(axis=0).mean()
-    edges = {"share_on_edge": on_edge, "on_edge": int(on_edge >= 0.5)}
-    return dict(zip(("reg", "reg_cols"), medians, strict=False)) | edges
 
 
 class Shared:
@@ -118,23 +109,24 @@ class Transfer:
         self._shared, self._grid = shared, grid
         self._Y_pool, self._Y_test = Y[shared.split.pool], Y[shared.split.test]
         self._binary = len(np.unique(Y)) == 2
-        self.criteria = (_AUC, _SQUARED_ERROR) if self._binary else (_SQUARED_ERROR,)
+        self._criteria = (_AUC, _SQUARED_ERROR) if self._binary else (_SQUARED_ERROR,)
         self.measure = "macro AUC" if self._binary else "concordance index"
+        self._full_zero_shot = self._zero_shot(len(self._Y_pool))
+        self._imputed = self._impute()
 
     def curves(self, size, kronecker_in_d=False):
         """Every curve with ``size`` training proteins."""
         Y, n_pool = self._Y_pool[:size], len(self._Y_pool)
-        yield Curve("independent-task", "IT", "A", self.criteria, *self._single_tasks(size, Y))
+        yield Curve("independent-task", "IT", "A", self._criteria, *self._single_tasks(size, Y))
         for criterion, (imputed, of_tasks) in self._imputed.items():
             F, weights = self._single_tasks(n_pool, np.vstack([Y, imputed[size:]]))
             weights = np.vstack([weights, of_tasks])
             yield Curve("almost zero-shot", "TS", "A", (criterion,), F, weights)
         yield from self._multi_task(size, Y)
-        whole_pool = self._full_zero_shot
-        reduced = whole_pool if size == n_pool else self._zero_shot(size)
+        reduced = self._full_zero_shot if size == n_pool else self._zero_shot(size)
         if kronecker_in_d:
             reduced = reduced + self._zero_shot(size, [("KK", "D")])
-        for approach, curves in (("zero-shot", reduced), ("full zero-shot", whole_pool)):
+        for approach, curves in (("zero-shot", reduced), ("full zero-shot", self._full_zero_shot)):
             for curve in curves:
                 yield Curve(approach, *curve)
 
@@ -162,9 +154,9 @@ class Transfer:
             "KK": lambda reg: s / (x * s + reg),
             "TS": lambda reg, reg_cols: s / ((x + reg) * (s + reg_cols)),
         }
-        for method, settings in (("KK", "A"), ("TS", "AB")):
-            best = self._selected(method, settings, rows, cols, Y)
-            for (setting, criterion), weights in best.items():
+        for method, setting in (("KK", "A"), ("TS", "A"), ("TS", "B")):
+            best = self._selected(method, setting, rows, cols, Y)
+            for criterion, weights in best.items():
                 F = to_test @ (filters[method](*weights) * coordinates) @ cols.vectors.T
                 weights = np.outer(weights, np.ones(len(s)))
                 yield Curve("multi-task", method, setting, (criterion,), F, weights)
@@ -173,29 +165,26 @@ class Transfer:
         """Kernel values of the test proteins with the eigenvectors of the training proteins."""
         return self._shared.across[:, : len(rows.vectors)] @ rows.vectors
 
-    @functools.cached_property
-    def _full_zero_shot(self):
-        return self._zero_shot(len(self._Y_pool))
-
-    def _zero_shot(self, size, methods=(("KK", "A"), ("TS", "AD"))):
+    def _zero_shot(self, size, methods=(("KK", "A"), ("TS", "A"), ("TS", "D"))):
         """What a ``Curve`` has behind its approach, for methods and their settings."""
         Y, rows = self._Y_pool[:size], self._shared.proteins(size)
         given = rows, self._shared.tasks, Y, self._shared.across[:, :size]
+        ways = {
+            "KK": functools.cache(functools.partial(kron_zero_shot, *given)),
+            "TS": functools.cache(functools.partial(two_step_zero_shot, *given)),
+        }
         found = []
-        for method, settings in methods:
-            way = kron_zero_shot if method == "KK" else two_step_zero_shot
-            predict = functools.cache(functools.partial(way, *given))
+        for method, setting in methods:
             chosen = [
-                self._selected(method, settings, rows, cols, Y[:, others])
+                self._selected(method, setting, rows, cols, Y[:, others])
                 for _, others, cols in self._shared.folds
             ]
-            for setting, criterion in itertools.product(settings, self.criteria):
-                weights = [best[setting, criterion] for best in chosen]
-                found.append((method, setting, (criterion,), *self._by_fold(predict, weights)))
+            for criterion in self._criteria:
+                of_folds = self._by_fold(ways[method], [best[criterion] for best in chosen])
+                found.append((method, setting, (criterion,), *of_folds))
         return found
 
-    @functools.cached_property
-    def _imputed(self):
+    def _impute(self):
         """Labels of the pool by criterion, each task's predicted from those of all other tasks."""
         labels = np.ascontiguousarray(self._Y_pool.T)
 
@@ -206,10 +195,10 @@ class Transfer:
         chosen = []
         for _, others, cols in self._shared.folds:
             points = ridge_leave_one_out(cols, labels[others], self._grid)
-            chosen.append(self._best(_of_setting("", points), labels[others], 1))
+            chosen.append(self._best(enumerate(points), labels[others], 1))
         return {
-            criterion: self._by_fold(predict, [best["", criterion] for best in chosen])
-            for criterion in self.criteria
+            criterion: self._by_fold(predict, [best[criterion] for best in chosen])
+            for criterion in self._criteria
         }
 
     def _by_fold(self, predict, weights):
@@ -221,33 +210,51 @@ class Transfer:
             by_task[:, targets] = np.reshape(of_fold, (-1, 1))
         return F, by_task
 
-    def _selected(self, method, settings, rows, cols, Y):
-        """By setting and criterion, the weights with the best leave-one-out predictions of Y."""
-        found = {}
-        for setting in settings:
-            if method == "TS":
-                points = two_step_leave_one_out(setting, rows, cols, Y, self._grid, self._grid)
-                found |= self._best(((at, {setting: F}) for at, F in points), Y, 2)
-                continue
-            points = kron_leave_one_out(setting, rows, cols, Y, self._grid)
-            found |= self._best(_of_setting(setting, points), Y, 1)
-        return found
+    def _selected(self, method, setting, rows, cols, Y):
+        """By criterion, the weights with the best leave-one-out predictions of Y."""
+        if method == "TS":
+            grids = self._grid, self._grid
+            return self._best(two_step_leave_one_out(setting, rows, cols, Y, *grids), Y, 2)
+        points = enumerate(kron_leave_one_out(setting, rows, cols, Y, self._grid))
+        return self._best(points, Y, 1)
 
     def _best(self, points, Y, n_weights):
+        """By criterion, the weights of the best of the predictions over a grid."""
         by_column = np.asfortranarray(Y)  # the order of F: strided differences take four times
-        scores = defaultdict(lambda: np.empty((len(self._grid),) * n_weights))
-        for point, of_settings in points:
-            for setting, F in of_settings.items():
-                labels = by_column if F.flags.f_contiguous else Y
-                scores[setting, _SQUARED_ERROR][point] = -np.sum((F - labels) ** 2)
-                if self._binary:
-                    scores[setting, _AUC][point] = micro_auc(Y, F)
+        scores = {name: np.empty((len(self._grid),) * n_weights) for name in self._criteria[::-1]}
+        for point, F in points:
+            labels = by_column if F.flags.f_contiguous else Y
+            scores[_SQUARED_ERROR][point] = -np.sum((F - labels) ** 2)
+            if self._binary:
+                scores[_AUC][point] = micro_auc(Y, F)
         return {
-            key: tuple(self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape))
-            for key, each in scores.items()
+            criterion: tuple(self._grid[i] for i in np.unravel_index(np.argmax(each), each.shape))
+            for criterion, each in scores.items()
         }
 
 
-def _of_setting(setting, predictions):
-    """The predictions of a grid of one weight, as those at points of several settings."""
-    return ((i, {setting: F}) for i, F in enumerate(predictions))
+# Labels (t, q) of new rows, whose kernel values with the training rows are ``across`` (t, m), each
+# task's predicted from those of all others; the spectra of both kernels are full.
+
+
+def two_step_zero_shot(rows, tasks, Y, across, reg_rows, reg_cols):
+    """``TwoStepRidge`` trained q times without one task, O(m^2 q + t q (m + q)) in all."""
+    coef = rows.vectors @ (rows.coordinates(Y) / (rows.values + reg_rows)[:, None])
+    predicted = np.ascontiguousarray((across @ coef).T)
+    (left_out,) = ridge_leave_one_out(tasks, predicted, np.array([reg_cols]))
+    return left_out.T
+
+
+def kron_zero_shot(rows, tasks, Y, across, reg):
+    """``CompleteKronRidge`` trained q times without one task, O(m^2 q + m q^2) in all.
+
+    With K = U X U', the labels Y' u_a of direction a follow a ridge regression with the kernel
+    x_a G, whose leave-one-task-out prediction is known in closed form; over x_a it is the
+    coefficient of k' u_a.
+    """
+    kept = rows.values > 0
+    x, U = rows.values[kept], rows.vectors[:, kept]
+    inverse = 1.0 / (np.outer(x, tasks.values) + reg)
+    Z = U.T @ Y
+    held_out = Z - (inverse * (Z @ tasks.vectors)) @ tasks.vectors.T / (inverse @ tasks.squared.T)
+    return (across @ U / x) @ held_out
