@@ -121,7 +121,7 @@ def test_other_data_than_the_papers_is_said_in_every_text_of_a_table(plan):
     render.render(item)
     others = json.loads(item.output("json").read_text())["other_data"]
     assert others == [f"{part}: {OTHER['airola']}" for part in item.parts]
-    for kind in ("html", "md", "tex"):
+    for kind in ("html", "md"):
         text = item.output(kind).read_text().replace("&#39;", "'")
         assert f"Other data than the paper's: {others[0]}" in text, kind
     write_results(item, measured, other_data={"stock": "for another paper"})
@@ -161,7 +161,7 @@ def test_an_item_draws_the_tables_of_another(plan):
     assert read_numbers(second)["our seconds"].tolist() == [18.0] * len(source.parts)
     assert second.command("GPCR") == source.command("GPCR")
     written = {path.name for path in second.folder.glob("table-7.*")}
-    assert written == {f"table-7.{kind}" for kind in ("csv", "html", "json", "md", "tex")}
+    assert written == {f"table-7.{kind}" for kind in ("csv", "html", "json", "md")}
     with pytest.raises(InputError, match=r"paper.yaml: table-7 is a table: give it a layout"):
         render.render(dataclasses.replace(second, layout=()))
 

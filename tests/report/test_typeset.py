@@ -1,15 +1,7 @@
-"""Tables in the paper's layout as HTML, Markdown and LaTeX."""
+"""Tables in the paper's layout as HTML and Markdown."""
 
-import re
-import shutil
-import subprocess
-import unicodedata
 import xml.etree.ElementTree as ElementTree
 
-import pytest
-
-from kronbench.papers.airola.draw import complexity, losses
-from kronbench.papers.stock.draw import shortcut_accuracy, system_residuals
 from kronbench.report import typeset
 from kronbench.report.layout import Cell, Grid
 
@@ -40,23 +32,6 @@ LEGEND = [
 ]
 
 
-def texts_of(value):
-    """All texts in nested tuples and mappings."""
-    if isinstance(value, str):
-        return [value]
-    return [text for part in getattr(value, "values", lambda: value)() for text in texts_of(part)]
-
-
-FORMULAS = texts_of(
-    [
-        *(losses.FORMULAS, complexity.PRINTED, shortcut_accuracy.FORMULAS),
-        system_residuals.PRINTED,
-        ("R̂ (Ĝ ⊗ K̂) Rᵀ a", "n × n, 2⁻⁷ ≤ σ² ≠ ∞, Ψ / n → Φ"),
-        ("row ⌊i/c⌋ of Q", "‖f‖² ≥ 0, dr ≫ n", "∂²J/∂a² ≈ 0"),
-    ]
-)
-
-
 def test_markdown():
     lines = typeset.markdown("paper table-1", "All", [GRID], ["E"]).split("\n")
     assert lines == [
@@ -75,56 +50,6 @@ def test_markdown():
         "",
         *[line for sentence in LEGEND for line in (sentence, "")],
     ]
-
-
-def test_latex():
-    text = typeset.latex("paper table-1", "50 % better", [GRID], ["e_x"])
-    lines = text.split("\n")
-    assert r"\textbf{Surrogate data: e\_x}" in lines
-    assert r"\caption{paper table-1: 50 \% better}\label{paper-table-1}" in lines
-    assert lines[lines.index(r"\toprule") - 1] == r"\begin{tabular}{llrlr}"
-    assert (
-        r" &  & \multicolumn{2}{c}{AUC} & \multicolumn{1}{c}{time} \\"
-        r"\cmidrule(lr){3-4}\cmidrule(lr){5-5}"
-    ) in lines
-    assert (
-        r"A & TS* & \textbf{0.9420} $\pm$ 0.010 (0.942) & not run"
-        r" & 1.2$\cdot$10$^{-15}$$^\circ$ \\"
-    ) in lines
-    assert r" & KK & 0.9$^\ddagger$ (0.90) & a$_{ij}$ & ($>$3d) \\" in lines  # "A" is said once
-    assert r"a$|$b $<$ c \& d" in lines
-    assert text.isascii()
-    assert text.count("{") == text.count("}")
-    rows = [line for line in lines if line.endswith(r"\\")]
-    assert [row.replace(r"\&", "").count("&") for row in rows] == [4, 4, 4]
-    for environment in ("table", "tabular", "minipage"):
-        assert (
-            text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") == 1
-        )
-
-
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no LaTeX on this machine")
-def test_latex_compiles(tmp_path):
-    formulas = Grid("", ("",), [(text,) for text in FORMULAS], [("",)], [[Cell()]] * len(FORMULAS))
-    grid = typeset.latex("a table", "A title", [GRID, formulas], ["E"])
-    text = rf"\documentclass{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}{grid}"
-    (tmp_path / "table.tex").write_text(rf"{text}\end{{document}}")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "Overfull" not in done.stdout
-
-
-@pytest.mark.parametrize("text", sorted(set(FORMULAS)))
-def test_every_formula_is_set_in_latex(text):
-    """No sign is left that LaTeX does not know, and no letter and number is lost."""
-    (line,) = (line for line in typeset.latex("", text, [], []).split("\n") if "caption" in line)
-    assert line.isascii()
-    assert line.count("{") == line.count("}")
-    assert line.count("$") % 2 == 0
-    kept = re.sub(r"\\[A-Za-z]+", "", line)
-    wanted = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    assert re.findall("[A-Za-z0-9]", kept) == re.findall("[A-Za-z0-9]", wanted)
 
 
 def test_html():

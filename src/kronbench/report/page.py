@@ -224,13 +224,13 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
     record = read_json(
         item.output("json"), kind=str, surrogates=list, skipped=list, seconds=int | float
     )
-    table, grids, texts, picture = None, [], {}, b""
+    table, grids, markdown, picture = None, [], "", b""
     if record["kind"] == "figure":
         picture = checked(item.output("png"))
     else:
         table = read_numbers(item)
         grids = grids_of(item, table, record["skipped"])
-        texts = {kind: checked(item.output(kind)).decode() for kind in ("md", "tex")}
+        markdown = checked(item.output("md")).decode()
     for part in item.parts:
         checked(item.table(part))
     sidecars = read_sidecars(item)
@@ -243,7 +243,7 @@ def _entry(item: Item, verdicts: list[Verdict]) -> dict:
         "columns": list(table) if table is not None else None,
         "rows": long_table(table, columns_shown(item).timed) if table is not None else None,
         "grids": grids,
-        "texts": texts,
+        "markdown": markdown,
         "picture": base64.b64encode(picture).decode(),
         # width and height of a PNG stand in its header; given, the page does not jump as it loads
         "size": struct.unpack(">II", picture[16:24]) if picture else None,

@@ -27,7 +27,7 @@ from kronbench.runner.read_results import (
     surrogates_of,
 )
 
-_TEXTS = {"html": typeset.html, "md": typeset.markdown, "tex": typeset.latex}
+_TEXTS = {"html": typeset.html, "md": typeset.markdown}
 
 
 def render(item: Item) -> None:
