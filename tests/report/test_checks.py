@@ -29,16 +29,6 @@ def folds(values, **columns):
     return pd.DataFrame({"fold": range(len(values)), "auc": values, **columns})
 
 
-def test_within_at_least_at_most():
-    frame = pd.DataFrame({"auc": [0.6, 0.7]})
-    assert verdict(checks.within, frame, value="auc", target=0.66, tolerance=0.02) == HOLDS
-    assert verdict(checks.within, frame, value="auc", target=0.68, tolerance=0.02) == CONTRADICTED
-    assert verdict(checks.at_least, frame, value="auc", bound=0.6) == HOLDS
-    assert verdict(checks.at_least, frame, value="auc", bound=0.61) == CONTRADICTED
-    assert verdict(checks.at_most, frame, value="auc", bound=0.7) == HOLDS
-    assert verdict(checks.at_most, frame, value="auc", bound=0.69) == CONTRADICTED
-
-
 def test_bounds_of_groups_are_bounds_of_their_means():
     frame = pd.DataFrame({"dataset": ["e", "davis"] * 2, "auc": [0.5, 0.75, 1.0, 0.5]})
     by = {"value": "auc", "by": ["dataset"]}
@@ -222,14 +212,6 @@ def test_at_least_a_share_of_the_rows():
     assert verdict(checks.mostly_at_least, frame, **some, bound=2.1) == CONTRADICTED
 
 
-def test_vanishing_is_of_size_not_of_sign():
-    frame = pd.DataFrame({"method": ["a", "b"], "residual": [1e-12, -2.0]})
-    size = {"value": "residual", "tolerance": 1e-9}
-    text = "largest 2, bound 1e-09 (b)"
-    assert found(checks.negligible, frame, **size) == (CONTRADICTED, text)
-    assert verdict(checks.negligible, frame[:1], **size) == HOLDS
-
-
 def test_scales_fits_the_exponent_of_each_curve():
     n = [10, 20, 40]
     frame = pd.concat(
@@ -349,20 +331,6 @@ def test_the_interval_of_a_gain_is_that_of_paired_differences(bound, expected):
     assert result.chance == pytest.approx(0.025)
     # the folds' own differences, thirty times as large, have cancelled
     assert HALF_GAIN < 0.02
-
-
-@given(st.lists(st.integers(-64, 64).map(lambda k: k / 128), min_size=2, max_size=6))
-def test_one_side_never_exceeds_the_other_and_is_exceeded(gains):
-    frame = methods(gains, spoiled=0.25)  # exact in binary, as the gains
-    forth = verdict(checks.gain, frame, **PAIRED, bound=0, spread=FOLDS)
-    back = PAIRED | {"low": "new", "high": "old"}
-    back = verdict(checks.gain, frame, **back, bound=0, spread=FOLDS)
-    assert (forth, back) in {
-        (HOLDS, CONTRADICTED),
-        (CONTRADICTED, HOLDS),
-        (UNDECIDED, UNDECIDED),
-        *([(HOLDS, HOLDS)] if not any(gains) else []),
-    }
 
 
 @pytest.mark.parametrize("spread", [None, FOLDS])

@@ -1,4 +1,4 @@
-"""Every check can fail: each kind on a table for which it holds, on corruptions, on scatter."""
+"""Every check can fail: on empty rows, on numbers that are not finite, on scatter."""
 
 import inspect
 
@@ -8,7 +8,7 @@ import pytest
 
 from kronbench.report.checks import CHECKS
 from kronbench.report.outcomes import NotMeasured
-from tests.report.corruptions import NOT_FINITE, SOME, column_of, corrupted
+from tests.report.corruptions import SOME, column_of
 
 N = [10, 20, 40]
 CURVE = pd.DataFrame({"reg": 1, "iteration": [1, 2, 3, 4], "risk": [4.0, 2.0, 1.5, 1.0]})
@@ -35,7 +35,6 @@ EXAMPLES = {
         {"among": "method", "names": ["SVM", "KNN"], "by": ["dataset"]}
         | {"interval": "±", "repeats": "draws"},
     ),
-    "negligible": (AREAS.assign(auc=1e-12), {"value": "auc", "tolerance": 1e-9}),
     "at_least": (AREAS, {"value": "auc", "bound": 0.59}),
     "at_most": (AREAS, {"value": "auc", "bound": 0.81}),
     "mostly_at_least": (AREAS, {"value": "auc", "bound": 0.65, "share": 0.75}),
@@ -58,25 +57,10 @@ EXAMPLES = {
 }
 
 
-def test_every_check_has_an_example():
+def test_every_check_has_an_example_for_which_it_holds():
     assert EXAMPLES.keys() == CHECKS.keys()
-
-
-@pytest.mark.parametrize("kind", sorted(CHECKS))
-def test_a_check_holds_and_can_be_contradicted(kind):
-    frame, arguments = EXAMPLES[kind]
-    check = CHECKS[kind]
-    assert check(frame, **arguments).verdict == "holds"
-    found = {
-        name: check(spoiled, **arguments).verdict
-        for name, spoiled in corrupted(frame, column_of(arguments))
-    }
-    # where nothing varies by chance, nothing is undecided
-    assert set(found.values()) <= {"holds", "contradicted"}
-    failed = {name for name, verdict in found.items() if verdict == "contradicted"}
-    assert "all not a number" in failed
-    assert kind in SOME or failed.issuperset(NOT_FINITE)
-    assert failed.difference(NOT_FINITE), "no finite corruption makes it fail"
+    for kind, (frame, arguments) in EXAMPLES.items():
+        assert CHECKS[kind](frame, **arguments).verdict == "holds", kind
 
 
 @pytest.mark.parametrize("kind", sorted(CHECKS))

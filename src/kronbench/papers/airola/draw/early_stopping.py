@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.report.printed import read_printed
+from kronbench.report.numbers import read_printed
 from kronbench.report.style import SMALL, coinciding, log_ticks, new_figure, shared_legend
 
 LOOKS = {"dual": "-", "primal": "--"}
@@ -96,6 +96,6 @@ def _steps(parameters, method):
 def _star(panel, item, dataset):
     """The AUC that the paper prints, at the iterations that it is for."""
     if place := item.drawing_options.get("printed_at"):
-        printed = read_printed(item).set_index("method").loc[place["method"], dataset]
+        printed = read_printed(item)[0].set_index("method").loc[place["method"], dataset]
         look = {"ms": 10, "mfc": "white", "mec": "black", "mew": 0.9, "ls": "", "zorder": 5}
         panel.plot(place["iteration"], printed, "*", label="printed in table 6", **look)

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 from matplotlib.lines import Line2D
 
-from kronbench.report.estimates import disturbed, span
-from kronbench.report.printed import read_printed
+from kronbench.report.estimates import disturbed
+from kronbench.report.numbers import read_printed
 from kronbench.report.style import SMALL, coinciding, new_figure
 
 MARKERS = ".s^vDp"  # of the weights, from the smallest
@@ -26,7 +26,7 @@ def draw(frame, item):
     """
     figure, axes = new_figure(1, 3, height=3.2, sharex=True)
     training, prediction, auc = axes[0]
-    printed = read_printed(item)
+    printed = read_printed(item)[0]
     colours = {method: f"C{place}" for place, method in enumerate(frame["method"].unique())}
     markers = dict(zip(sorted(frame["reg"].unique()), itertools.cycle(MARKERS), strict=False))
     optimum = item.drawing_options.get("optimum_auc")
@@ -94,7 +94,8 @@ def _remark(panel, text):
 
 def _mark(panel, point, value, colour):
     n, mean = point["n"].mean(), point[value].mean()
-    low, high = (point[value].min(), point[value].max()) if value == "auc" else span(point)
+    low, high = ("auc", "auc") if value == "auc" else ("seconds_low", "seconds_high")
+    low, high = point[low].min(), point[high].max()
     if low < high:
         ends = [[max(mean - low, 0)], [max(high - mean, 0)]]
         panel.errorbar(n, mean, ends, color=colour, lw=0.8, capsize=1.5)

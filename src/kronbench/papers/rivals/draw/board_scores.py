@@ -10,7 +10,7 @@ from kronbench.papers.rivals.draw.comparisons import (
     level_with_best,
     parts,
 )
-from kronbench.report.style import new_figure, rests_on
+from kronbench.report.style import new_figure
 
 KERNELS = "C0"
 _KINDS = {  # their colours and methods
@@ -57,7 +57,7 @@ def draw(frame, item):
             )
         panel.axvline(0.5, color="0.7", lw=0.6)
         panel.set_xlim(0.35, 1.0)
-        rests_on(panel, dataset)
+        panel.set_gid(dataset)  # of whose surrogates it is stamped
         if dataset == datasets[0]:
             panel.set_title(TITLES[setting])
     for dataset, line in zip(datasets, axes, strict=True):

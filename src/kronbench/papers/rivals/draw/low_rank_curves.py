@@ -4,7 +4,7 @@ import numpy as np
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw import low_rank_table
-from kronbench.report.style import log_ticks, new_figure, rests_on, shared_legend
+from kronbench.report.style import log_ticks, new_figure, shared_legend
 
 _LOOKS = {
     "CSI": {"color": "C0", "marker": "o"},
@@ -48,7 +48,7 @@ def _mean_of_all(panel, frame, column):
 
 
 def _of_dataset(panel, frame, column):
-    rests_on(panel, frame["dataset"].iloc[0])
+    panel.set_gid(frame["dataset"].iloc[0])  # of whose surrogates it is stamped
     full, highest = frame.loc[frame["pivots"] == "full kernel", "error"].mean(), 0.0
     for pivots, look in _LOOKS.items():
         rows = frame[frame["pivots"] == pivots]

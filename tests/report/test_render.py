@@ -2,8 +2,8 @@
 
 import xml.etree.ElementTree as ElementTree
 
-from kronbench.report import typeset
 from kronbench.report.layout import Cell, Grid
+from kronbench.report.render import markdown, templates
 
 GRID = Grid(
     title="50 % of nᵢ",
@@ -23,6 +23,7 @@ GRID = Grid(
         ],
     ],
     notes=("a|b < c & d",),
+    shades=(("far", "more than 10 % away"),),
 )
 LEGEND = [
     "In brackets: the printed number.",
@@ -33,7 +34,7 @@ LEGEND = [
 
 
 def test_markdown():
-    lines = typeset.markdown("paper table-1", "All", [GRID], ["E"]).split("\n")
+    lines = markdown("paper table-1", "All", [GRID], ["E"]).split("\n")
     assert lines == [
         "**paper table-1: All**",
         "",
@@ -54,7 +55,9 @@ def test_markdown():
 
 def test_html():
     """One page with every number, its marks, and the stamp of surrogate data."""
-    text = typeset.html("paper table-1", "A < B", [GRID], ["E"])
+    said = {"name": "paper table-1", "title": "A < B", "grids": [GRID], "surrogates": ["E"]}
+    template = templates().get_template("table.html.j2")
+    text = template.render(**said, others=[], elsewhere=[])
     assert "<title>Kronbench: paper table-1</title>" in text
     assert "A &lt; B" in text
     assert "src=" not in text
