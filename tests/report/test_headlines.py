@@ -73,7 +73,7 @@ def test_printed_bounds_expressions_and_exponents():
     with matplotlib.rc_context(STYLE):
         figure = headlines.draw(table, item)
     texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts[:4] == list(headlines._HEADS)
+    assert texts[:4] == list(headlines.RATIOS)
     assert texts[4:7] == ["> 13\N{THIN SPACE}000", "> 37\N{THIN SPACE}000", "2.9"]
 
 

@@ -1,15 +1,13 @@
 """The page of a run that is not finished, and of one with own data."""
 
+import dataclasses
 import html
-import json
 
-import pandas as pd
 import pytest
 
 from kronbench.errors import InputError
 from kronbench.report import claim_files, render
 from kronbench.report.page import write_report
-from tests.helpers import seal
 from tests.report.test_report import curves, write_results
 
 INCONSISTENCIES = [
@@ -23,32 +21,12 @@ INCONSISTENCIES = [
 ]
 
 
-@pytest.fixture
-def statements(monkeypatch):
-    """Claims on two figures and on both, which are all that is said."""
-
-    def say(*claims):
-        common = {"paper": "airola", "place": "p", "whose": "paper"}
-        said = claim_files.Statements(
-            [{**common, "sentence": c["id"], **c} for c in claims], INCONSISTENCIES
-        )
-        monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: said)
-
-    return say
-
-
-def finish(item, source="mirror", auc=0.6):
-    """Result tables of an item, its first data set from ``source`` with ``auc``, and a picture."""
-    write_results(item, curves())
-    for part in item.parts:
-        table = item.table(part)
-        record = json.loads(table.with_suffix(".json").read_text()) | {"paper": item.paper}
-        if part == item.parts[0]:
-            pd.read_csv(table).assign(source=source, auc=auc).to_csv(table, index=False)
-            record["data"]["source"] = source
-        table.with_suffix(".json").write_text(json.dumps(record))
-        seal(table)
-    render.render(item)
+def claims_are(monkeypatch, *claims):
+    """Let the page know these claims, and the inconsistencies, alone."""
+    common = {"paper": "airola", "place": "p", "whose": "paper"}
+    said = [{**common, "sentence": claim["id"], **claim} for claim in claims]
+    statements = claim_files.Statements(said, INCONSISTENCIES)
+    monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
 
 
 def on(id_, item, **changes):
@@ -56,14 +34,14 @@ def on(id_, item, **changes):
     return {"id": id_, "item": item, "check": check, **changes}
 
 
-def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, statements):
-    statements(
-        on("one", "figure-3"), on("other", "figure-4"), on("both", "figure-3", also=["figure-4"])
-    )
+def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, monkeypatch):
+    both = on("both", "figure-3", also=["figure-4"])
+    claims_are(monkeypatch, on("one", "figure-3"), on("other", "figure-4"), both)
     with pytest.raises(InputError, match="no item of scale 'smoke' is finished; make one with: s"):
         write_report(plan)
     item = plan.item("airola", "figure-3")
-    finish(item)
+    write_results(item, curves())
+    render.render(item)
     summary = write_report(plan)
     part = plan.report / "part.html"
     page = html.unescape(part.read_text())
@@ -81,12 +59,15 @@ def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, statem
     assert [path.name for path in plan.report.iterdir()] == ["part.html"]
 
 
-def test_no_claim_of_a_paper_speaks_of_own_data(plan, statements):
-    statements(on("theirs", "figure-3"), on("ours", "figure-3", whose="ours"))
+def test_no_claim_of_a_paper_speaks_of_own_data(plan, monkeypatch):
+    claims_are(monkeypatch, on("theirs", "figure-3"), on("ours", "figure-3", whose="ours"))
     item = plan.item("airola", "figure-3")
-    finish(item, source="own", auc=0.1)
+    write_results(item, curves())
+    own = dataclasses.replace(item, datasets=item.datasets[:1])
+    write_results(own, curves(0.1), source="own")
+    render.render(item)
     summary = write_report(plan)
     assert "claims of the papers, on these data: 1 holds" in summary
     assert "claims of our own, on these data: 1 contradicted" in summary
     page = (plan.report / "part.html").read_text()
-    assert f"Own data, of which no paper speaks: {item.parts[0]}." in page
+    assert f"Own data, of which no paper speaks: {own.parts[0]}." in page

@@ -51,15 +51,13 @@ def judges(
 ) -> Callable:
     """Make a check of a function that yields findings, and list it in ``CHECKS`` by its name.
 
-    It refuses empty selections and, with ``finite``, contradicts what is not finite. ``rows_read``
-    narrows the selected rows to those that the verdict rests on.
+    With ``finite`` it contradicts what is not finite. ``rows_read`` narrows the selected rows to
+    those that the verdict rests on.
     """
 
     def decorate(find: Callable[..., Iterator[tuple]]) -> Callable[..., Outcome]:
         @functools.wraps(find)
         def check(frame: pd.DataFrame, **arguments: object) -> Outcome:
-            if frame.empty:
-                raise NotMeasured("no such rows")
             frame = rows_read(frame, **arguments)
             values = frame[arguments.get("value", "ours")].astype(float)
             bad = ~np.isfinite(values)

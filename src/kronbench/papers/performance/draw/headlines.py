@@ -14,13 +14,13 @@ from kronbench.runner.columns import SHOWN, Columns
 MARKS_SURROGATES = True  # at their lines
 PRINTED, THEIR_WAY, OUR_WAY = "printed", "by the paper's method", "by our best"
 _BLAS_TIME, _BLAS_TIMES = "seconds at the BLAS rate", "seconds over these"
-# Of the columns at the right: ratios of two times.
-_HEADS = (
-    "printed /\ntheir way",
-    "printed /\nour best",
-    "their way /\nour best",
-    "our best /\nBLAS",
-)
+# The columns at the right: ratios of two times.
+RATIOS = {
+    "printed /\ntheir way": "the paper's method, times faster than printed",
+    "printed /\nour best": "times faster than printed",
+    "their way /\nour best": "times faster than the paper's method",
+    "our best /\nBLAS": _BLAS_TIMES,
+}
 # What is compared, and the name of its axis.
 QUANTITIES = {
     "seconds": "seconds",
@@ -142,7 +142,7 @@ def _panel(panel, rows, kind):
         if _BLAS_TIME in rows:
             look = {"marker": "|", "ms": 9, "mew": 1.5, "color": "C4", "ls": ""}
             panel.plot(rows[_BLAS_TIME], places, label="BLAS time", **look)
-        lines = [_HEADS, *map(_ratios, records)]
+        lines = [RATIOS, *map(_ratios, records)]
         for place, texts in zip([len(rows), *places], lines, strict=True):
             for column, text in enumerate(texts):
                 panel.annotate(
@@ -164,13 +164,12 @@ def _panel(panel, rows, kind):
 
 def _ratios(row):
     """The entries below the heads, a dash where one of the two numbers is missing."""
-    ratios = [row["the paper's method, times faster than printed"]]
-    ratios += [row[f"times faster than {what}"] for what in ("printed", "the paper's method")]
     texts = []
-    for ratio in [*ratios, row.get(_BLAS_TIMES, np.nan)]:
-        bound = "> " if row["printed is a bound"] and len(texts) < 2 else ""
-        text = format_number(float(f"{ratio:.2g}"), digits=2)
-        texts.append(f"{bound}{text}" if np.isfinite(ratio) else "-")
+    for head, column in RATIOS.items():
+        ratio = row.get(column, np.nan)
+        bound = "> " if row["printed is a bound"] and head.startswith("printed") else ""
+        text = bound + format_number(float(f"{ratio:.2g}"), digits=2)
+        texts.append(text if np.isfinite(ratio) else "-")
     return texts
 
 

@@ -89,38 +89,36 @@ def _board(dtype, m, rng, **options):
 
 
 def _measure_factors(n, spec, seed):
-    # Compiled code is loaded before the clock starts.
-    for decompose, _ in _decompositions(300, spec, seed).values():
-        decompose()
-    ways = _decompositions(n, spec, seed)
+    rank, ahead = spec["rank"], spec["lookahead"]
+    columns = {"incomplete Cholesky": rank, "CSI": rank + ahead}  # of G; the smaller comes first
+    for size in (300, n):
+        rng = generator(seed, "points", size)
+        X = rng.random((size, spec["features"]))
+        targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(size)
+        kernel = KernelColumns(X, "gaussian", spec["gamma"])
+        # ways that no tolerance ends before their rank
+        plain = partial(incomplete_cholesky, kernel, rank, 0.0)
+        aided = partial(csi, kernel, targets, rank, lookahead=ahead, tol=0.0)
+        if size < n:  # compiled code is loaded before the clock starts
+            plain()
+            aided()
     before, peaks = psutil.Process().memory_info().rss / 2**20, {}
 
     def decomposed(name, decompose):
         reached = decompose().rank
-        # A peak is never taken back: the smaller factor comes first.
-        peaks.setdefault(name, peak_mib())
+        peaks.setdefault(name, peak_mib())  # a peak is never taken back
         return reached
 
-    calls = {name: partial(decomposed, name, decompose) for name, (decompose, _) in ways.items()}
+    ways = zip(columns, (plain, aided), strict=True)
+    calls = {name: partial(decomposed, name, decompose) for name, decompose in ways}
     found = time_interleaved(calls, max_seconds=_PATIENCE)
-    plain = found["incomplete Cholesky"][1]
+    first = found["incomplete Cholesky"][1]
     rows = []
     for name, (reached, timing) in found.items():
-        columns, peak = ways[name][1], peaks[name]
-        row = {"task": "factor", "solver": name, "n": n, "rank": reached, "columns": columns}
-        row |= timing.columns() | {"busy": timing.busy or plain.busy, "peak_mib": peak}
-        row["ratio"] = timing.seconds / plain.seconds
-        rows.append(row | {"peak_bytes": (peak - before) * 2**20 / (n * columns)})
+        row = {"task": "factor", "solver": name, "n": n, "rank": reached}
+        row |= {"columns": columns[name], **timing.columns()}
+        row |= {"busy": timing.busy or first.busy, "peak_mib": peaks[name]}
+        row["ratio"] = timing.seconds / first.seconds
+        row["peak_bytes"] = (peaks[name] - before) * 2**20 / (n * columns[name])
+        rows.append(row)
     return rows
-
-
-def _decompositions(n, spec, seed):
-    """Ways, which no tolerance ends before their rank, and the columns of G; the smaller first."""
-    rng = generator(seed, "points", n)
-    X = rng.random((n, spec["features"]))
-    targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n)
-    kernel = KernelColumns(X, "gaussian", spec["gamma"])
-    rank, ahead = spec["rank"], spec["lookahead"]
-    plain = partial(incomplete_cholesky, kernel, rank, 0.0)
-    aided = partial(csi, kernel, targets, rank, lookahead=ahead, tol=0.0)
-    return {"incomplete Cholesky": (plain, rank), "CSI": (aided, rank + ahead)}
