@@ -58,31 +58,28 @@ def test_a_contradiction_without_reason_has_an_unknown_cause(plan):
 
 
 @pytest.mark.parametrize(
-    ("where", "values"),
+    ("shown_by", "shown"),
     [
-        ("iteration == 1", "10"),  # equal ones are told once
-        ("iteration in (1, 2, 4, 5)", "10, 5, 2.5, 2"),
-        ("iteration <= 5", "2 to 10, 40 rows"),
+        ({"where": "iteration == 1"}, "risk where iteration == 1: 10"),  # equal ones are told once
+        (
+            {"where": "iteration in (1, 2, 4, 5)"},
+            "risk where iteration in (1, 2, 4, 5): 10, 5, 2.5, 2",
+        ),
+        ({"where": "iteration <= 5"}, "risk where iteration <= 5: 2 to 10, 40 rows"),
+        (
+            {"where": "iteration in (1, 2)", "by": "iteration"},
+            "mean risk by iteration where iteration in (1, 2): 1 10, 2 5",
+        ),
+        ({"item": "figure-4", "where": "reg == 1", "value": "auc"}, "auc where reg == 1: 0.75"),
+        (
+            {"where": "reg == 1", "reads": "measurements", "value": "peak_mib"},
+            "peak_mib where reg == 1: 1",
+        ),
     ],
 )
-def test_a_reason_is_said_with_the_numbers_that_show_it(plan, where, values):
-    text = f"{MEASURED}; It stops. (figure-3, risk where {where}: {values})"
-    assert found(plan, because(where=where)) == ("contradicted", "setting", text)
-
-
-def test_a_reason_may_be_shown_by_the_means_of_groups(plan):
-    where = "iteration in (1, 2)"  # with risks 10 and 5
-    text = f"{MEASURED}; It stops. (figure-3, mean risk by iteration where {where}: 1 10, 2 5)"
-    assert found(plan, because(where=where, by="iteration")) == ("contradicted", "setting", text)
-
-
-def test_a_reason_may_be_shown_by_another_item_and_by_measurements(plan):
+def test_a_reason_is_said_with_the_numbers_that_show_it(plan, shown_by, shown):
     results(plan, "figure-4", frame=curves(auc=0.75))
-    shown_by = {"item": "figure-4", "where": "iteration == 1", "value": "auc"}
-    text = f"{MEASURED}; It stops. (figure-4, auc where iteration == 1: 0.75)"
-    assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
-    shown_by |= {"reads": "measurements", "value": "peak_mib"}
-    text = f"{MEASURED}; It stops. (figure-4, peak_mib where iteration == 1: 1)"
+    text = f"{MEASURED}; It stops. ({shown_by.get('item', 'figure-3')}, {shown})"
     assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
 
 

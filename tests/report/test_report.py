@@ -1,6 +1,7 @@
 """Items rendered and claims judged from result tables that the test writes itself."""
 
 import dataclasses
+import html
 import json
 import re
 
@@ -143,9 +144,9 @@ def claim(**check):
     }
 
 
-def say(monkeypatch, *entries):
-    """Let the page know these claims alone."""
-    statements = claim_files.Statements(list(entries), [])
+def say(monkeypatch, *entries, inconsistencies=()):
+    """Let the page know these claims and inconsistencies alone."""
+    statements = claim_files.Statements(list(entries), list(inconsistencies))
     monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
 
 
@@ -267,3 +268,58 @@ def test_every_cause_has_words_on_the_page():
     schema = read_yaml(schema_path("claims"))
     entry = schema["properties"]["claims"]["items"]["properties"]["because"]
     assert {*entry["properties"]["cause"]["enum"], "", "unknown"} == set(_CAUSES)
+
+
+INCONSISTENCIES = [
+    {"paper": paper, "place": place, "what": what}
+    for paper, place, what in [
+        ("airola", "sections 5 and 5.1, figure 3", "A figure of the page."),
+        ("airola", "figure 33", "Another figure."),
+        ("airola", "section 3", "The text."),
+        ("stock", "figure 3", "Another paper."),
+    ]
+]
+
+
+def on(id_, item, **changes):
+    return claim(kind="at_least", value="auc", bound=0.5) | {"id": id_, "item": item} | changes
+
+
+def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, monkeypatch):
+    both = on("both", "figure-3", also=["figure-4"])
+    entries = on("one", "figure-3"), on("other", "figure-4"), both
+    say(monkeypatch, *entries, inconsistencies=INCONSISTENCIES)
+    with pytest.raises(InputError, match="no item of scale 'smoke' is finished; make one with: s"):
+        write_report(plan)
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves())
+    render.render(item)
+    summary = write_report(plan)
+    part = plan.report / "part.html"
+    page = html.unescape(part.read_text())
+    assert summary.splitlines()[-1] == f"page of what is there: {part}"
+    assert "1 item rendered at scale 'smoke'" in summary
+    missing = len(plan.items) - 1
+    assert f"  missing: {missing} other items\n" in summary
+    assert f"{missing} of {len(plan.items)} items are missing" in page
+    assert "airola figure-4" in page
+    assert "claim-one" in page
+    assert not {"claim-other", "claim-both"} & set(page.replace('"', " ").split())
+    assert "A figure of the page." in page
+    assert not [entry["what"] for entry in INCONSISTENCIES[1:] if entry["what"] in page]
+    # What only a finished run has is not there.
+    assert [path.name for path in plan.report.iterdir()] == ["part.html"]
+
+
+def test_no_claim_of_a_paper_speaks_of_own_data(plan, monkeypatch):
+    say(monkeypatch, on("theirs", "figure-3"), on("ours", "figure-3", whose="ours"))
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves())
+    own = dataclasses.replace(item, datasets=item.datasets[:1])
+    write_results(own, curves(0.1), source="own")
+    render.render(item)
+    summary = write_report(plan)
+    assert "claims of the papers, on these data: 1 holds" in summary
+    assert "claims of our own, on these data: 1 contradicted" in summary
+    page = (plan.report / "part.html").read_text()
+    assert f"Own data, of which no paper speaks: {own.parts[0]}." in page
