@@ -131,15 +131,13 @@ def _reason(claim, plan):
 
 def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
     """The rows that a claim selects from: the numbers shown, or the measurements behind them."""
-    frames = []
-    for name in _names(claim):
-        item = plan.item(claim["paper"], name)
-        measured = claim.get("reads") == "measurements"
-        frames.append(read_results(item).frame if measured else read_numbers(item))
+    items = [plan.item(claim["paper"], name) for name in _names(claim)]
+    measured = claim.get("reads") == "measurements"
+    frames = [read_results(item).frame if measured else read_numbers(item) for item in items]
     if len(frames) == 1:
         return frames[0]
-    frames = [frame.assign(item=n) for frame, n in zip(frames, _names(claim), strict=True)]
-    return pd.concat(frames, ignore_index=True)
+    named = zip(items, frames, strict=True)
+    return pd.concat([frame.assign(item=item.name) for item, frame in named], ignore_index=True)
 
 
 def judge(

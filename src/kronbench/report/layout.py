@@ -1,8 +1,7 @@
 """The numbers of an item as its paper lays them out: methods by data sets, settings by data sets.
 
 The long table of an item has one line for each number. Its ``layout`` in ``paper.yaml`` says which
-columns name the lines and the columns of the paper's table, and which of them stand in a cell. The
-page shows the long table too.
+columns name the lines and the columns of the paper's table, and which of them stand in a cell.
 """
 
 from __future__ import annotations
@@ -272,12 +271,9 @@ def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[s
     ``timed``, are not compared, nor is ``printed X`` with ``X``, since it also stands beside
     numbers of other data.
     """
-    columns, pairs = list(columns), {}
-    for ours in columns:
-        printed = "paper" if ours == "ours" else f"paper {ours}"
-        if printed in columns and ours not in timed:
-            pairs[ours] = printed
-    return pairs
+    columns = list(columns)
+    pairs = {ours: "paper" if ours == "ours" else f"paper {ours}" for ours in columns}
+    return {ours: p for ours, p in pairs.items() if p in columns and ours not in timed}
 
 
 def distance(

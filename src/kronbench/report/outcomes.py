@@ -101,12 +101,9 @@ def outcome(
     margins = [margin for margin, _, _ in findings]
     sides = Counter(margin.verdict for margin in margins)
     wanted = share * len(findings)
-    if sides[HOLDS] >= wanted:
-        verdict = HOLDS
-    elif sides[HOLDS] + sides[UNDECIDED] < wanted:
+    verdict = HOLDS if sides[HOLDS] >= wanted else UNDECIDED
+    if sides[HOLDS] + sides[UNDECIDED] < wanted:
         verdict = CONTRADICTED
-    else:
-        verdict = UNDECIDED
     among = [finding for finding in findings if finding[0].verdict == verdict] or findings
     _, text, rows = min(among, key=lambda one: np.nan_to_num(one[0].middle, nan=-np.inf))
     if share < 1:

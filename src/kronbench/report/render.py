@@ -28,10 +28,9 @@ from kronbench.runner.read_results import (
 )
 
 # Signs of what stands in a cell, and what they mean.
-_SIGNS = {"surrogate": "‡", "busy": "°"}
-_MEANINGS = {
-    "surrogate": "surrogate data, which say nothing about the paper",
-    "busy": "other programs kept the machine busy",
+_SIGNS = {
+    "surrogate": ("‡", "surrogate data, which say nothing about the paper"),
+    "busy": ("°", "other programs kept the machine busy"),
 }
 
 
@@ -124,7 +123,8 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals.update(signs=_SIGNS, legend=legend)
+    signs = {stamp: sign for stamp, (sign, _) in _SIGNS.items()}
+    environment.globals.update(signs=signs, legend=legend)
     return environment
 
 
@@ -135,7 +135,7 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     return [
         *(["In brackets: the printed number."] if any(cell.printed for cell in cells) else []),
         *(["Bold: the best number measured here."] if any(cell.best for cell in cells) else []),
-        *(f"{_SIGNS[stamp]} {said}." for stamp, said in _MEANINGS.items() if stamp in stamps),
+        *(f"{sign} {said}." for stamp, (sign, said) in _SIGNS.items() if stamp in stamps),
     ]
 
 
@@ -168,7 +168,7 @@ def _cell_text(cell):
         return "\N{EN DASH}"
     ours = _escaped(cell.text)
     ours = f"**{ours}**" if cell.best else ours
-    signs = "".join(_SIGNS[stamp] for stamp in cell.stamps)
+    signs = "".join(_SIGNS[stamp][0] for stamp in cell.stamps)
     spread = f"± {_escaped(cell.spread)}" if cell.spread else ""
     printed = f"({_escaped(cell.printed)})" if cell.printed else ""
     return " ".join(filter(None, (ours + signs, spread, printed)))

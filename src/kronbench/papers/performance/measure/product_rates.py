@@ -1,5 +1,6 @@
 """Seconds, rate and memory of the sampled Kronecker product, a process for each method."""
 
+import itertools
 from functools import partial
 from importlib.metadata import version
 
@@ -48,13 +49,11 @@ def run(spec, data, rng):
             skipped.append(str(reason))
             del methods["RLScore"]
     for method, sizes in tqdm(methods.items(), unit="method"):
-        curves = [(dtype, threads) for dtype in spec["dtypes"] for threads in spec["threads"]]
-        for dtype, threads in curves:
-            for m in sizes:
-                point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
-                with fresh_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
-                    row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
-                rows.append(point | row)
+        for dtype, threads, m in itertools.product(spec["dtypes"], spec["threads"], sizes):
+            point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
+            with fresh_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
+                row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
+            rows.append(point | row)
     frame = pd.DataFrame(rows)
     # Every time beside that of the sparse method; busy where either was.
     keys = ["m", "dtype", "threads"]
