@@ -79,36 +79,26 @@ def scores(auc):
     return pd.DataFrame(rows).assign(reg=1.0, n_neighbors=np.nan, **fixed)
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The figures that are saved."""
-    figures, save = [], Figure.savefig
+def test_what_is_drawn_are_the_numbers_of_the_table_stamped_if_they_are_a_surrogates(
+    plan, monkeypatch
+):
+    drawn, save = [], Figure.savefig
     monkeypatch.setattr(
-        Figure, "savefig", lambda self, *a, **k: (figures.append(self), save(self, *a, **k))
+        Figure, "savefig", lambda self, *a, **k: (drawn.append(self), save(self, *a, **k))
     )
-    return figures
-
-
-def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan, drawn):
     item = plan.item("airola", "figure-3")
-    write_results(item, curves())
+    write_results(item, curves(), source="surrogate")
     render.render(item)
-    lines = drawn[0].axes[0].get_lines()
-    np.testing.assert_allclose(lines[0].get_ydata(), 10.0 / np.arange(1, 21))
+    np.testing.assert_allclose(
+        drawn[0].axes[0].get_lines()[0].get_ydata(), 10.0 / np.arange(1, 21)
+    )
+    for figure in drawn:
+        texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
+        assert any("SURROGATE DATA (E, GPCR, IC, Ki)" in text.get_text() for text in texts)
     assert {path.name for path in item.folder.glob("figure-3.*")} == {
         f"figure-3.{suffix}" for suffix in ("csv", "pdf", "png", "json")
     }
     assert len(read_numbers(item)) == 2 * 20 * len(item.datasets)
-
-
-def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, drawn):
-    item = plan.item("airola", "figure-3")
-    write_results(item, curves(), source="surrogate")
-    render.render(item)
-    assert drawn
-    for figure in drawn:
-        texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
-        assert any("SURROGATE DATA (E, GPCR, IC, Ki)" in text.get_text() for text in texts)
     assert json.loads(item.output("json").read_text())["surrogates"] == ["E", "GPCR", "IC", "Ki"]
 
 
