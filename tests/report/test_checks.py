@@ -416,7 +416,6 @@ def test_level_is_the_range_of_the_means():
         checks.flat_along(frame[frame["reg"] == 1], **arguments, bound=1)
 
 
-CURVE = pd.DataFrame({"reg": 1, "iteration": [1, 2, 3, 4], "risk": [4.0, 2.0, 1.5, 1.0]})
 AREAS = pd.DataFrame(
     {
         "dataset": ["Ki", "Ki", "E", "E"],
@@ -427,12 +426,10 @@ AREAS = pd.DataFrame(
 )
 TIMES = pd.DataFrame({"method": "SVM", "n": [10, 20, 40], "seconds": [1.0, 2.1, 4.2]})
 OLD = {"value": "auc", "by": ["dataset"]}
+SIDES = OLD | {"between": "method", "low": "KNN", "high": "SVM"}
 # A table for which each check holds, and its arguments.
 EXAMPLES = {
-    "peaks_within": (
-        CURVE.assign(risk=[0.6, 0.8, 0.7, 0.65]),
-        {"value": "risk", "over": "iteration", "by": ["reg"], "limit": 2},
-    ),
+    "peaks_within": (curve([0.6, 0.8, 0.7, 0.65], reg=1), PEAKS | {"limit": 2}),
     "within": (AREAS, {"value": "auc", "target": 0.7125, "tolerance": 0.01}),
     "matches_printed": (AREAS.assign(ours=AREAS["auc"]), {"tolerance": 0.01}),
     "one_more_draw": (
@@ -443,11 +440,8 @@ EXAMPLES = {
     "at_least": (AREAS, {"value": "auc", "bound": 0.59}),
     "at_most": (AREAS, {"value": "auc", "bound": 0.81}),
     "mostly_at_least": (AREAS, {"value": "auc", "bound": 0.65, "share": 0.75}),
-    "gain": (AREAS, OLD | {"between": "method", "low": "KNN", "high": "SVM", "bound": 0.09}),
-    "close": (
-        AREAS,
-        OLD | {"between": "method", "low": "KNN", "high": "SVM", "tolerance": 0.16},
-    ),
+    "gain": (AREAS, SIDES | {"bound": 0.09}),
+    "close": (AREAS, SIDES | {"tolerance": 0.16}),
     "leads": (AREAS, OLD | {"among": "method", "leader": "SVM"}),
     "beaten": (AREAS, OLD | {"among": "method", "name": "KNN"}),
     "flat_along": (AREAS, OLD | {"over": "method", "bound": 0.16}),
