@@ -86,16 +86,10 @@ def judges(
     return decorate
 
 
-_NO_PLACE = {"source", "paper took", "beyond", "chosen", "O()", "L"}
-
-
 def place(row: pd.Series) -> str:
     """Where a row stands: its names, without formulas, printed times and sources."""
-    words = [
-        word
-        for key, word in row.items()
-        if isinstance(word, str) and len(word) < 20 and key not in _NO_PLACE
-    ]
+    row = row.drop(["source", "paper took", "beyond", "chosen", "O()", "L"], errors="ignore")
+    words = [word for word in row if isinstance(word, str) and len(word) < 20]
     return ", ".join(words) or f"row {row.name}"
 
 

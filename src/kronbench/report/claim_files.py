@@ -20,8 +20,6 @@ from kronbench.runner.items import Plan
 from kronbench.yaml_files import read_yaml, validate
 
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
-# Checks of seconds in which the unit cancels.
-_RELATIVE_CHECKS = {"ratio", "scales"}
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ def _check(place, claim, plan, seen):
                 f"these do: {', '.join(columns.repeats) or 'none'}"
             )
     value = arguments.get("value", "ours")
-    if value in columns.clock and kind not in _RELATIVE_CHECKS:
+    if value in columns.clock and kind not in ("ratio", "scales"):  # where the unit cancels
         raise InputError(
             f"{place} judges absolute seconds, which depend on the machine as on the method: "
             "give a ratio of one run"

@@ -199,10 +199,6 @@ def judge(
     return dataclasses.replace(found, measured=found.measured + remarks)
 
 
-# Checks on which longer or shorter times act in one direction.
-_JUDGED_UNDER_LOAD = ("ratio", "at_least", "at_most")
-
-
 def _whatever_the_load(kind, rows, arguments, found, waiting):
     """Refuse a verdict on times that other programs may have made; else what is said of it.
 
@@ -212,7 +208,8 @@ def _whatever_the_load(kind, rows, arguments, found, waiting):
     # A thread that waited for a share of the time ran for the rest of it. On a core, a cache or a
     # memory that it shared with another program it ran at half its speed, which no clock counts.
     load, value = float(np.divide(2.0, 1.0 - waiting)), arguments.get("value", "ours")
-    if kind not in _JUDGED_UNDER_LOAD or np.isnan(load):
+    # on these checks longer or shorter times act in one direction
+    if kind not in ("ratio", "at_least", "at_most") or np.isnan(load):
         raise NotMeasured("the machine was busy")
     busy = rows["busy"].isin([True, "True"])
     if kind == "ratio":
