@@ -1,5 +1,9 @@
-"""Checks of numbers and comparisons, each on both sides of a bound and in between."""
+"""Checks of numbers and comparisons, each on both sides of a bound and in between.
 
+None hides a number that is not finite, and none decides where repeats scatter.
+"""
+
+import inspect
 from collections import Counter
 
 import numpy as np
@@ -10,6 +14,7 @@ from hypothesis import given, strategies as st
 from kronbench.intervals import half_width, interval_factor
 from kronbench.report import checks
 from kronbench.report.outcomes import NotMeasured
+from tests.report.corruptions import SOME, column_of
 
 FOLDS = {"over": ["fold"], "test_over_train": 0.25}
 HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"
@@ -27,16 +32,6 @@ def verdict(check, frame, **arguments):
 
 def folds(values, **columns):
     return pd.DataFrame({"fold": range(len(values)), "auc": values, **columns})
-
-
-def test_within_at_least_at_most():
-    frame = pd.DataFrame({"auc": [0.6, 0.7]})
-    assert verdict(checks.within, frame, value="auc", target=0.66, tolerance=0.02) == HOLDS
-    assert verdict(checks.within, frame, value="auc", target=0.68, tolerance=0.02) == CONTRADICTED
-    assert verdict(checks.at_least, frame, value="auc", bound=0.6) == HOLDS
-    assert verdict(checks.at_least, frame, value="auc", bound=0.61) == CONTRADICTED
-    assert verdict(checks.at_most, frame, value="auc", bound=0.7) == HOLDS
-    assert verdict(checks.at_most, frame, value="auc", bound=0.69) == CONTRADICTED
 
 
 def test_bounds_of_groups_are_bounds_of_their_means():
@@ -222,14 +217,6 @@ def test_at_least_a_share_of_the_rows():
     assert verdict(checks.mostly_at_least, frame, **some, bound=2.1) == CONTRADICTED
 
 
-def test_vanishing_is_of_size_not_of_sign():
-    frame = pd.DataFrame({"method": ["a", "b"], "residual": [1e-12, -2.0]})
-    size = {"value": "residual", "tolerance": 1e-9}
-    text = "largest 2, bound 1e-09 (b)"
-    assert found(checks.negligible, frame, **size) == (CONTRADICTED, text)
-    assert verdict(checks.negligible, frame[:1], **size) == HOLDS
-
-
 def test_scales_fits_the_exponent_of_each_curve():
     n = [10, 20, 40]
     frame = pd.concat(
@@ -351,20 +338,6 @@ def test_the_interval_of_a_gain_is_that_of_paired_differences(bound, expected):
     assert HALF_GAIN < 0.02
 
 
-@given(st.lists(st.integers(-64, 64).map(lambda k: k / 128), min_size=2, max_size=6))
-def test_one_side_never_exceeds_the_other_and_is_exceeded(gains):
-    frame = methods(gains, spoiled=0.25)  # exact in binary, as the gains
-    forth = verdict(checks.gain, frame, **PAIRED, bound=0, spread=FOLDS)
-    back = PAIRED | {"low": "new", "high": "old"}
-    back = verdict(checks.gain, frame, **back, bound=0, spread=FOLDS)
-    assert (forth, back) in {
-        (HOLDS, CONTRADICTED),
-        (CONTRADICTED, HOLDS),
-        (UNDECIDED, UNDECIDED),
-        *([(HOLDS, HOLDS)] if not any(gains) else []),
-    }
-
-
 @pytest.mark.parametrize("spread", [None, FOLDS])
 def test_every_group_needs_both_sides(spread):
     frame = pd.concat([methods([0.1, 0.11]), methods([0.1], dataset="E")])
@@ -441,3 +414,107 @@ def test_level_is_the_range_of_the_means():
     assert found(checks.flat_along, one, **arguments, bound=0.1) == outside
     with pytest.raises(NotMeasured, match="fewer than two values of reg"):
         checks.flat_along(frame[frame["reg"] == 1], **arguments, bound=1)
+
+
+AREAS = pd.DataFrame(
+    {
+        "dataset": ["Ki", "Ki", "E", "E"],
+        "method": ["SVM", "KNN"] * 2,
+        "auc": [0.8, 0.7, 0.75, 0.6],
+        "paper": [0.8, 0.7, 0.75, 0.6],
+    }
+)
+TIMES = pd.DataFrame({"method": "SVM", "n": [10, 20, 40], "seconds": [1.0, 2.1, 4.2]})
+OLD = {"value": "auc", "by": ["dataset"]}
+SIDES = OLD | {"between": "method", "low": "KNN", "high": "SVM"}
+# A table for which each check holds, and its arguments.
+EXAMPLES = {
+    "peaks_within": (curve([0.6, 0.8, 0.7, 0.65], reg=1), PEAKS | {"limit": 2}),
+    "within": (AREAS, {"value": "auc", "target": 0.7125, "tolerance": 0.01}),
+    "matches_printed": (AREAS.assign(ours=AREAS["auc"]), {"tolerance": 0.01}),
+    "one_more_draw": (
+        AREAS.assign(ours=AREAS["auc"], draws=10, **{"±": 0.001}),
+        {"among": "method", "names": ["SVM", "KNN"], "by": ["dataset"]}
+        | {"interval": "±", "repeats": "draws"},
+    ),
+    "at_least": (AREAS, {"value": "auc", "bound": 0.59}),
+    "at_most": (AREAS, {"value": "auc", "bound": 0.81}),
+    "mostly_at_least": (AREAS, {"value": "auc", "bound": 0.65, "share": 0.75}),
+    "gain": (AREAS, SIDES | {"bound": 0.09}),
+    "close": (AREAS, SIDES | {"tolerance": 0.16}),
+    "leads": (AREAS, OLD | {"among": "method", "leader": "SVM"}),
+    "beaten": (AREAS, OLD | {"among": "method", "name": "KNN"}),
+    "flat_along": (AREAS, OLD | {"over": "method", "bound": 0.16}),
+    "scales": (
+        TIMES,
+        {"value": "seconds", "over": "n", "by": ["method"], "low": 0.9, "high": 1.1},
+    ),
+    "ratio": (
+        AREAS,
+        OLD | {"between": "method", "slow": "SVM", "fast": "KNN", "bound": 1.1},
+    ),
+}
+
+
+def test_every_check_has_an_example_for_which_it_holds():
+    assert EXAMPLES.keys() == checks.CHECKS.keys()
+    for kind, (frame, arguments) in EXAMPLES.items():
+        assert checks.CHECKS[kind](frame, **arguments).verdict == HOLDS, kind
+
+
+@pytest.mark.parametrize("kind", sorted(set(checks.CHECKS) - SOME))
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_no_row_hides_a_number_that_is_not_finite(kind, number):
+    frame, arguments = EXAMPLES[kind]
+    column = column_of(arguments)
+    for row in range(len(frame)):
+        spoiled = frame.copy()
+        spoiled.loc[row, column] = number
+        found = checks.CHECKS[kind](spoiled, **arguments)
+        assert found.verdict == CONTRADICTED
+        assert found.measured.startswith(f"1 of {len(frame)} numbers not finite")
+
+
+WITH_SPREAD = [
+    kind
+    for kind in sorted(checks.CHECKS)
+    if "spread" in inspect.signature(checks.CHECKS[kind]).parameters
+]
+
+
+def scattered(kind, noise):
+    """The example with four folds; each row scatters on its own, about the same mean."""
+    frame, arguments = EXAMPLES[kind]
+    column = column_of(arguments)
+    size = noise * np.linspace(1, 2, len(frame))
+    folds = [
+        frame.assign(fold=fold, **{column: frame[column] + sign * size})
+        for fold, sign in enumerate([1, -1, 1, -1])
+    ]
+    return pd.concat(folds, ignore_index=True), {**arguments, "spread": FOLDS}
+
+
+@pytest.mark.parametrize("kind", WITH_SPREAD)
+def test_what_holds_on_average_is_undecided_where_it_scatters(kind):
+    frame, arguments = scattered(kind, 1e-6)
+    found = checks.CHECKS[kind](frame, **arguments)
+    assert found.verdict == HOLDS
+    assert found.chance > 0
+    frame, arguments = scattered(kind, 3.0)
+    found = checks.CHECKS[kind](frame, **arguments)
+    assert found.verdict == UNDECIDED
+    assert "would decide it" in found.measured
+    # one split decides nothing
+    frame, arguments = scattered(kind, 0.0)
+    found = checks.CHECKS[kind](frame[frame["fold"] == 0], **arguments)
+    assert found.verdict == UNDECIDED
+    assert found.measured.endswith("a second split would tell its chance")
+    # and a fold that is not finite contradicts, however few the others are
+    frame.loc[0, column_of(arguments)] = np.nan
+    assert checks.CHECKS[kind](frame, **arguments).verdict == CONTRADICTED
+
+
+def test_a_missing_key_is_a_group_of_its_own():
+    frame = AREAS.assign(dataset=["Ki", "Ki", None, None], auc=[0.8, 0.7, 0.5, 0.6])
+    for kind in ("leads", "gain"):
+        assert checks.CHECKS[kind](frame, **EXAMPLES[kind][1]).verdict == CONTRADICTED

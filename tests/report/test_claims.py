@@ -58,31 +58,28 @@ def test_a_contradiction_without_reason_has_an_unknown_cause(plan):
 
 
 @pytest.mark.parametrize(
-    ("where", "values"),
+    ("shown_by", "shown"),
     [
-        ("iteration == 1", "10"),  # equal ones are told once
-        ("iteration in (1, 2, 4, 5)", "10, 5, 2.5, 2"),
-        ("iteration <= 5", "2 to 10, 40 rows"),
+        ({"where": "iteration == 1"}, "risk where iteration == 1: 10"),  # equal ones are told once
+        (
+            {"where": "iteration in (1, 2, 4, 5)"},
+            "risk where iteration in (1, 2, 4, 5): 10, 5, 2.5, 2",
+        ),
+        ({"where": "iteration <= 5"}, "risk where iteration <= 5: 2 to 10, 40 rows"),
+        (
+            {"where": "iteration in (1, 2)", "by": "iteration"},
+            "mean risk by iteration where iteration in (1, 2): 1 10, 2 5",
+        ),
+        ({"item": "figure-4", "where": "reg == 1", "value": "auc"}, "auc where reg == 1: 0.75"),
+        (
+            {"where": "reg == 1", "reads": "measurements", "value": "peak_mib"},
+            "peak_mib where reg == 1: 1",
+        ),
     ],
 )
-def test_a_reason_is_said_with_the_numbers_that_show_it(plan, where, values):
-    text = f"{MEASURED}; It stops. (figure-3, risk where {where}: {values})"
-    assert found(plan, because(where=where)) == ("contradicted", "setting", text)
-
-
-def test_a_reason_may_be_shown_by_the_means_of_groups(plan):
-    where = "iteration in (1, 2)"  # with risks 10 and 5
-    text = f"{MEASURED}; It stops. (figure-3, mean risk by iteration where {where}: 1 10, 2 5)"
-    assert found(plan, because(where=where, by="iteration")) == ("contradicted", "setting", text)
-
-
-def test_a_reason_may_be_shown_by_another_item_and_by_measurements(plan):
+def test_a_reason_is_said_with_the_numbers_that_show_it(plan, shown_by, shown):
     results(plan, "figure-4", frame=curves(auc=0.75))
-    shown_by = {"item": "figure-4", "where": "iteration == 1", "value": "auc"}
-    text = f"{MEASURED}; It stops. (figure-4, auc where iteration == 1: 0.75)"
-    assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
-    shown_by |= {"reads": "measurements", "value": "peak_mib"}
-    text = f"{MEASURED}; It stops. (figure-4, peak_mib where iteration == 1: 1)"
+    text = f"{MEASURED}; It stops. ({shown_by.get('item', 'figure-3')}, {shown})"
     assert found(plan, because(**shown_by)) == ("contradicted", "setting", text)
 
 
@@ -96,11 +93,10 @@ def test_a_reason_that_no_row_shows_here_is_not_said(plan, shown_by):
     assert found(plan, because(**shown_by)) == ("contradicted", "unknown", text)
 
 
-@pytest.mark.parametrize("column", ["auc", "seconds"])
 @pytest.mark.parametrize("timing", [True, False])
-def test_a_claim_on_time_is_not_tested_where_a_busy_machine_may_decide(plan, column, timing):
-    entry = claim(kind="at_least", value=column, bound=0.5, where="reg == 1") | {"timing": timing}
-    frame = curves().assign(seconds=1.0)
+def test_a_claim_on_time_is_not_tested_where_a_busy_machine_may_decide(timing):
+    entry = claim(kind="at_least", value="auc", bound=0.5, where="reg == 1") | {"timing": timing}
+    frame = curves()
     judged = [
         claims.judge(entry, frame.assign(source="mirror", dataset="Ki", busy=busy), "smoke")
         for busy in (False, frame["reg"] == 1, frame["reg"] < 1)
@@ -146,18 +142,12 @@ def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, exp
     assert claims.judge(entry, rows, "smoke").verdict == UNTESTED
 
 
-@pytest.mark.parametrize(
-    ("check", "expected"),
-    [
-        ({"spread": {"over": ["draw"]}}, "these data"),
-        ({"spread": {"over": ["fold"], "test_over_train": 0}}, "these data"),
-        ({"spread": {"over": ["fold"], "test_over_train": 0.25}}, "new data"),
-        ({"interval": "±", "test_over_train": 0.5}, "new data"),
-        ({}, "these data"),
-    ],
-)
-def test_a_claim_asks_of_new_data_where_test_sets_are_its_repeats(check, expected):
-    assert claims.asks(claim(kind="gain", **check)) == expected
+def test_a_claim_asks_of_new_data_where_test_sets_are_its_repeats():
+    folds = {"over": ["fold"], "test_over_train": 0}
+    for check in ({}, {"spread": {"over": ["draw"]}}, {"spread": folds}):
+        assert claims.asks(claim(**check)) == "these data"
+    for check in ({"spread": folds | {"test_over_train": 0.25}}, {"test_over_train": 0.5}):
+        assert claims.asks(claim(**check)) == "new data"
 
 
 def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
@@ -218,23 +208,6 @@ def test_a_claim_of_the_paper_on_other_data_is_not_tested(plan):
     assert verdict(plan, ours, other_data=OTHER).verdict == "contradicted"
 
 
-@pytest.mark.parametrize("column", ["on_edge", "on edge"])
-def test_selections_at_an_end_of_their_grid_are_told(plan, column):
-    entry = claim(kind="at_least", value="auc", bound=0, where="reg == 1")
-    frame = curves().assign(source="mirror", dataset="Ki")
-    text = "smallest 0.6, bound 0"
-    for edges, measured in (
-        (
-            (frame["reg"] == 1) * 2,
-            f"{text}; 40 selections lie at an end of their grid",
-        ),
-        ((frame["reg"] < 1) * 2, text),  # of other rows
-        (float("nan"), text),
-    ):
-        judged = claims.judge(entry, frame.assign(**{column: edges}), "smoke")
-        assert (judged.verdict, judged.measured) == ("holds", measured)
-
-
 @pytest.mark.parametrize(
     "check",
     [
@@ -244,16 +217,24 @@ def test_selections_at_an_end_of_their_grid_are_told(plan, column):
         {"kind": "leads", "among": "reg", "leader": 2, "by": ["dataset"]},
     ],
 )
-def test_selections_are_counted_over_the_rows_that_decide(check):
+@pytest.mark.parametrize(
+    ("column", "count", "text"),
+    [
+        ("on_edge", 1, "; 1 selection lies at an end of its grid"),
+        ("on edge", 2, "; 2 selections lie at an end of their grid"),
+        ("on_edge", np.nan, ""),
+    ],
+)
+def test_selections_are_counted_over_the_rows_that_decide(check, column, count, text):
     """Ki decides: it has the smaller AUC, no other leads; three selections of E say nothing."""
     frame = pd.DataFrame(
         {
             "dataset": ["Ki", "Ki", "E", "E"], "reg": [1, 2, 1, 2], "auc": [0.6, 0.6, 0.7, 0.9],
-            "on_edge": [0, 1, 1, 2], "source": "mirror",
+            column: [0, count, 1, 2], "source": "mirror",
         }
     )  # fmt: skip
     judged = claims.judge(claim(value="auc", **check), frame, "smoke")
-    assert judged.measured.endswith("dataset Ki); 1 selection lies at an end of its grid")
+    assert judged.measured.endswith(f"dataset Ki){text}")
 
 
 def test_a_claim_may_compare_items(plan):

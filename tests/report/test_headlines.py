@@ -1,7 +1,6 @@
 """The figure that brings the numbers of other items together."""
 
 import dataclasses
-from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -9,11 +8,9 @@ import pandas as pd
 import pytest
 
 from kronbench.papers.performance.draw import headlines
-from kronbench.report import render
 from kronbench.report.style import STYLE
 from kronbench.runner.items import load_plan
-from kronbench.runner.read_results import read_numbers
-from tests.helpers import merged, seal
+from tests.helpers import merged
 
 ITEM = load_plan(merged("smoke")).item("performance", "figure-3")
 BLAS = {"item": "p/rates", "ours": {"where": "method == 'gemm'"}, "value": "gflops"}
@@ -76,7 +73,7 @@ def test_printed_bounds_expressions_and_exponents():
     with matplotlib.rc_context(STYLE):
         figure = headlines.draw(table, item)
     texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts[:4] == list(headlines._HEADS)
+    assert texts[:4] == list(headlines.RATIOS)
     assert texts[4:7] == ["> 13\N{THIN SPACE}000", "> 37\N{THIN SPACE}000", "2.9"]
 
 
@@ -89,25 +86,3 @@ def test_what_was_not_measured_is_missing_and_doubts_are_said():
     with matplotlib.rc_context(STYLE):
         panel = headlines.draw(table, item).axes[0]
     assert panel.get_yticklabels()[0].get_text() == "fast (surrogate data, busy machine)"
-
-
-def test_it_is_rendered_from_the_numbers_of_others(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    others = []
-    for name in "table", "rates":
-        file = tmp_path / f"{name}.csv"
-        rows = NUMBERS[NUMBERS["of"] == f"p/{name}"].drop(columns="of")
-        rows.dropna(axis=1, how="all").to_csv(file, index=False)
-        seal(file)
-        output = {"output": lambda suffix, file=file: file}
-        others.append(SimpleNamespace(paper="p", name=name, parts=(), numbers_of=(), **output))
-    item = dataclasses.replace(
-        ITEM,
-        numbers_of=tuple(others),
-        drawing_options={"rate": BLAS, "headlines": [FAST]},
-    )
-    render.render(item)
-    assert read_numbers(item)["times faster than printed"].tolist() == [8]
-    assert {path.suffix for path in item.folder.glob("figure-3.*")} == {
-        f".{kind}" for kind in item.kinds
-    }

@@ -1,4 +1,4 @@
-"""The whole interval decides: one margin, and many."""
+"""Groups lose no row, repeats are paired, and the whole interval decides: one margin, and many."""
 
 import itertools
 
@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from kronbench.intervals import interval_factor
-from kronbench.report.outcomes import Finding, Margin, outcome
+from kronbench.intervals import half_width, interval_factor
+from kronbench.report.estimates import disturbed, exponent
+from kronbench.report.outcomes import Margin, by_repeat, outcome, paired, stated, table
 
 SPREAD = {"over": ["fold"], "test_over_train": 0.25}
 HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"
@@ -49,16 +50,6 @@ def test_without_chance_the_number_decides_and_one_split_decides_nothing():
 
 
 @given(repeats, dyadic)
-def test_the_negation_of_what_holds_is_contradicted(values, distance):
-    claimed = Margin.of(values, distance, SPREAD)
-    negated = Margin.of(-values, -distance, SPREAD)
-    if claimed.low and claimed.high:  # where no end is at the bound itself
-        opposite = {HOLDS: CONTRADICTED, CONTRADICTED: HOLDS, UNDECIDED: UNDECIDED}
-        assert negated.verdict == opposite[claimed.verdict]
-    assert not (claimed.verdict == negated.verdict == CONTRADICTED)
-
-
-@given(repeats, dyadic)
 def test_the_repeats_needed_would_decide_and_no_fewer(values, distance):
     found = Margin.of(values, distance, SPREAD)
     if found.verdict != UNDECIDED or np.isinf(found.needed):
@@ -70,7 +61,7 @@ def test_the_repeats_needed_would_decide_and_no_fewer(values, distance):
 
 
 def found(margins, share=1.0):
-    return outcome([Finding(margin, name) for name, margin in margins.items()], share)
+    return outcome([(margin, name, None) for name, margin in margins.items()], share)
 
 
 @given(st.lists(st.sampled_from([HOLDS, UNDECIDED, CONTRADICTED]), min_size=1, max_size=6),
@@ -125,5 +116,69 @@ ONE_SPLIT = Margin(1, -np.inf, np.inf)
     ],
 )  # fmt: skip
 def test_an_undecided_claim_says_what_would_decide_it(margins, text):
-    open_one = outcome([Finding(margin, "measured") for margin in margins])
+    open_one = outcome([(margin, "measured", None) for margin in margins])
     assert (open_one.verdict, open_one.measured) == (UNDECIDED, f"measured; {text}")
+
+
+FOLDS = {"over": ["fold"]}
+TWO = pd.DataFrame(
+    {
+        "dataset": ["Ki", "Ki", "Ki", "Ki", "E", "E"],
+        "method": ["old", "old", "new", "new", "old", "new"],
+        "fold": [0, 1, 1, 0, 0, 1],
+        "auc": [0.5, 0.75, 0.875, 0.5625, 0.5, 0.75],
+    }
+)
+
+
+def test_differences_are_between_equal_repeats_whatever_the_order_of_the_rows():
+    gained = paired(TWO[:4], "auc", "method", "old", "new", None, FOLDS)
+    assert gained.to_dict() == {0: 0.0625, 1: 0.125}
+    # without spread the means are compared, and there is one number
+    assert paired(TWO[:4], "auc", "method", "old", "new", None, None).tolist() == [0.09375]
+
+
+def test_each_side_stands_where_its_own_mean_is_best():
+    frame = pd.DataFrame(
+        {
+            "method": ["old", "old", "new", "new"],
+            "iteration": [1, 2, 1, 2],
+            "auc": [0.5, 0.75, 0.625, 0.25],
+        }
+    )
+    gained = paired(frame, "auc", "method", "old", "new", "iteration", None)
+    assert gained.tolist() == [0.625 - 0.75]
+    assert paired(frame, "auc", "method", "old", "new", None, None).tolist() == [0.4375 - 0.625]
+
+
+def test_a_table_has_a_row_for_each_repeat_and_nan_where_it_stopped():
+    frame = pd.DataFrame({"fold": [0, 0, 1], "iteration": [1, 2, 1], "auc": [0.5, 0.75, 0.25]})
+    found = table(frame, "auc", FOLDS, "iteration")
+    np.testing.assert_array_equal(found.to_numpy(), [[0.5, 0.75], [0.25, np.nan]])
+    assert table(frame, "auc", None).to_numpy().tolist() == [[0.5]]
+    assert by_repeat(frame, "auc", FOLDS).tolist() == [0.625, 0.25]
+    assert by_repeat(frame, "auc", None).tolist() == [0.5]
+
+
+def test_a_mean_is_stated_with_its_interval_or_says_that_it_has_none():
+    values = pd.Series([0.25, 0.75])
+    assert stated(values, None) == "0.5"
+    assert stated(values[:1], FOLDS) == "0.25 (one split: no spread)"
+    # Student's factor for two values is tan(0.475 pi) = 12.706, times 0.25
+    assert stated(values, FOLDS) == "0.5 (95 % interval -2.677 to 3.677, 2 folds)"
+    half = half_width(values, 0.0, 0.99)
+    assert stated(values, {"over": ["trained_on"]}).endswith("2 repeats)")
+    told = stated(values, {"over": ["split"], "level": 0.99})
+    assert told == f"0.5 (99 % interval {0.5 - half:.4g} to {0.5 + half:.4g}, 2 splits)"
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 0.0], [1.0, -1.0], [1.0, np.inf]])
+def test_no_exponent_of_what_has_no_logarithm(values):
+    assert exponent([1, 3], [3.0, 3.0 * 3**1.5]) == pytest.approx(1.5)
+    assert np.isnan(exponent([1, 2], values))
+    assert np.isnan(exponent([2, 2], [1.0, 2.0]))
+
+
+def test_disturbance_is_read_from_a_file_too():
+    assert disturbed(pd.DataFrame({"busy": [np.nan, True]}))  # empty for rows without a clock
+    assert not disturbed(pd.DataFrame({"busy": ["False", np.nan]}))

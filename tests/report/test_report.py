@@ -1,6 +1,7 @@
 """Items rendered and claims judged from result tables that the test writes itself."""
 
 import dataclasses
+import html
 import json
 import re
 
@@ -78,36 +79,26 @@ def scores(auc):
     return pd.DataFrame(rows).assign(reg=1.0, n_neighbors=np.nan, **fixed)
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The figures that are saved."""
-    figures, save = [], Figure.savefig
+def test_what_is_drawn_are_the_numbers_of_the_table_stamped_if_they_are_a_surrogates(
+    plan, monkeypatch
+):
+    drawn, save = [], Figure.savefig
     monkeypatch.setattr(
-        Figure, "savefig", lambda self, *a, **k: (figures.append(self), save(self, *a, **k))
+        Figure, "savefig", lambda self, *a, **k: (drawn.append(self), save(self, *a, **k))
     )
-    return figures
-
-
-def test_numbers_that_are_drawn_are_the_numbers_of_the_table(plan, drawn):
     item = plan.item("airola", "figure-3")
-    write_results(item, curves())
+    write_results(item, curves(), source="surrogate")
     render.render(item)
-    lines = drawn[0].axes[0].get_lines()
-    np.testing.assert_allclose(lines[0].get_ydata(), 10.0 / np.arange(1, 21))
+    np.testing.assert_allclose(
+        drawn[0].axes[0].get_lines()[0].get_ydata(), 10.0 / np.arange(1, 21)
+    )
+    for figure in drawn:
+        texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
+        assert any("SURROGATE DATA (E, GPCR, IC, Ki)" in text.get_text() for text in texts)
     assert {path.name for path in item.folder.glob("figure-3.*")} == {
         f"figure-3.{suffix}" for suffix in ("csv", "pdf", "png", "json")
     }
     assert len(read_numbers(item)) == 2 * 20 * len(item.datasets)
-
-
-def test_surrogate_data_is_stamped_in_the_picture_and_the_record(plan, drawn):
-    item = plan.item("airola", "figure-3")
-    write_results(item, curves(), source="surrogate")
-    render.render(item)
-    assert drawn
-    for figure in drawn:
-        texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
-        assert any("SURROGATE DATA (E, GPCR, IC, Ki)" in text.get_text() for text in texts)
     assert json.loads(item.output("json").read_text())["surrogates"] == ["E", "GPCR", "IC", "Ki"]
 
 
@@ -121,7 +112,7 @@ def test_other_data_than_the_papers_is_said_in_every_text_of_a_table(plan):
     render.render(item)
     others = json.loads(item.output("json").read_text())["other_data"]
     assert others == [f"{part}: {OTHER['airola']}" for part in item.parts]
-    for kind in ("html", "md", "tex"):
+    for kind in ("html", "md"):
         text = item.output(kind).read_text().replace("&#39;", "'")
         assert f"Other data than the paper's: {others[0]}" in text, kind
     write_results(item, measured, other_data={"stock": "for another paper"})
@@ -143,9 +134,9 @@ def claim(**check):
     }
 
 
-def say(monkeypatch, *entries):
-    """Let the page know these claims alone."""
-    statements = claim_files.Statements(list(entries), [])
+def say(monkeypatch, *entries, inconsistencies=()):
+    """Let the page know these claims and inconsistencies alone."""
+    statements = claim_files.Statements(list(entries), list(inconsistencies))
     monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
 
 
@@ -161,7 +152,7 @@ def test_an_item_draws_the_tables_of_another(plan):
     assert read_numbers(second)["our seconds"].tolist() == [18.0] * len(source.parts)
     assert second.command("GPCR") == source.command("GPCR")
     written = {path.name for path in second.folder.glob("table-7.*")}
-    assert written == {f"table-7.{kind}" for kind in ("csv", "html", "json", "md", "tex")}
+    assert written == {f"table-7.{kind}" for kind in ("csv", "html", "json", "md")}
     with pytest.raises(InputError, match=r"paper.yaml: table-7 is a table: give it a layout"):
         render.render(dataclasses.replace(second, layout=()))
 
@@ -267,3 +258,58 @@ def test_every_cause_has_words_on_the_page():
     schema = read_yaml(schema_path("claims"))
     entry = schema["properties"]["claims"]["items"]["properties"]["because"]
     assert {*entry["properties"]["cause"]["enum"], "", "unknown"} == set(_CAUSES)
+
+
+INCONSISTENCIES = [
+    {"paper": paper, "place": place, "what": what}
+    for paper, place, what in [
+        ("airola", "sections 5 and 5.1, figure 3", "A figure of the page."),
+        ("airola", "figure 33", "Another figure."),
+        ("airola", "section 3", "The text."),
+        ("stock", "figure 3", "Another paper."),
+    ]
+]
+
+
+def on(id_, item, **changes):
+    return claim(kind="at_least", value="auc", bound=0.5) | {"id": id_, "item": item} | changes
+
+
+def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, monkeypatch):
+    both = on("both", "figure-3", also=["figure-4"])
+    entries = on("one", "figure-3"), on("other", "figure-4"), both
+    say(monkeypatch, *entries, inconsistencies=INCONSISTENCIES)
+    with pytest.raises(InputError, match="no item of scale 'smoke' is finished; make one with: s"):
+        write_report(plan)
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves())
+    render.render(item)
+    summary = write_report(plan)
+    part = plan.report / "part.html"
+    page = html.unescape(part.read_text())
+    assert summary.splitlines()[-1] == f"page of what is there: {part}"
+    assert "1 item rendered at scale 'smoke'" in summary
+    missing = len(plan.items) - 1
+    assert f"  missing: {missing} other items\n" in summary
+    assert f"{missing} of {len(plan.items)} items are missing" in page
+    assert "airola figure-4" in page
+    assert "claim-one" in page
+    assert not {"claim-other", "claim-both"} & set(page.replace('"', " ").split())
+    assert "A figure of the page." in page
+    assert not [entry["what"] for entry in INCONSISTENCIES[1:] if entry["what"] in page]
+    # What only a finished run has is not there.
+    assert [path.name for path in plan.report.iterdir()] == ["part.html"]
+
+
+def test_no_claim_of_a_paper_speaks_of_own_data(plan, monkeypatch):
+    say(monkeypatch, on("theirs", "figure-3"), on("ours", "figure-3", whose="ours"))
+    item = plan.item("airola", "figure-3")
+    write_results(item, curves())
+    own = dataclasses.replace(item, datasets=item.datasets[:1])
+    write_results(own, curves(0.1), source="own")
+    render.render(item)
+    summary = write_report(plan)
+    assert "claims of the papers, on these data: 1 holds" in summary
+    assert "claims of our own, on these data: 1 contradicted" in summary
+    page = (plan.report / "part.html").read_text()
+    assert f"Own data, of which no paper speaks: {own.parts[0]}." in page

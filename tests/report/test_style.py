@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from kronbench.report.style import ALARM, coinciding, log_ticks, new_figure, rests_on, stamp
+from kronbench.report.style import ALARM, coinciding, log_ticks, new_figure, stamp
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_stamp_is_no_wider_than_its_figure_and_covers_nothing(width):
 def test_surrogate_is_written_across_the_panels_that_show_them():
     figure, axes = new_figure(1, 2)
     for panel, name in zip(axes[0], ("drawn", "real"), strict=True):
-        rests_on(panel, name)
+        panel.set_gid(name)
     stamp(figure, ["drawn"])
     assert [text.get_text() for text in axes[0, 0].texts] == ["surrogate"]
     assert not axes[0, 1].texts

@@ -49,7 +49,6 @@ use rule render as render_table with:
         f"results/{PLAN.scale}/{{paper}}/{{item}}.csv",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.json",
         f"results/{PLAN.scale}/{{paper}}/{{item}}.md",
-        f"results/{PLAN.scale}/{{paper}}/{{item}}.tex",
         report(
             f"results/{PLAN.scale}/{{paper}}/{{item}}.html",
             caption="../report/item.rst",

@@ -23,7 +23,7 @@ from kronbench.resources import checkout_path
 MANIFEST, CRATE = "manifest-sha256.txt", "ro-crate-metadata.json"
 
 # What is kept of a folder of results, and what of the checkout that made it.
-_KINDS = {*(".csv", ".json", ".md", ".pdf", ".png", ".tex", ".html", ".txt", ".yaml")}
+_KINDS = {*(".csv", ".json", ".md", ".pdf", ".png", ".html", ".txt", ".yaml")}
 _SOURCES = ("Snakefile", "workflow", "config", "requirements.lock", "LICENSE", "CITATION.cff")
 
 _PROFILES = {

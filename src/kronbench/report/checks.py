@@ -1,7 +1,8 @@
 """Checks that a claim can name: numbers against bounds and printed ones, and against each other.
 
 A check takes the rows that the claim selects and the arguments of its entry in ``claims/``. It
-yields a ``Finding`` for each group, of which ``judges`` makes an ``Outcome``. All have in common:
+yields a finding for each group (its margin, what is said of it, its rows), of which ``judges``
+makes an ``Outcome``. All have in common:
 
 - ``value``, ``over``, ``between`` and ``among`` name columns, ``by`` lists those of the groups;
   ``low``, ``high``, ``slow``, ``fast``, ``leader`` and ``name`` are entries of such a column.
@@ -27,16 +28,19 @@ import pandas as pd
 from kronbench.intervals import interval_factor, repeats_needed
 from kronbench.reference.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 from kronbench.report.estimates import exponent
-from kronbench.report.groups import (
+from kronbench.report.outcomes import (
+    Margin,
+    NotMeasured,
+    Outcome,
     by_repeat,
     differences,
     groups,
+    outcome,
     paired,
     stated,
     table,
     without,
 )
-from kronbench.report.outcomes import Finding, Margin, NotMeasured, Outcome, outcome
 
 CHECKS: dict[str, Callable[..., Outcome]] = {}
 
@@ -44,19 +48,16 @@ CHECKS: dict[str, Callable[..., Outcome]] = {}
 def judges(
     rows_read: Callable[..., pd.DataFrame] = lambda frame, **arguments: frame,
     finite: bool = True,
-    unit: str = "groups",
 ) -> Callable:
     """Make a check of a function that yields findings, and list it in ``CHECKS`` by its name.
 
-    It refuses empty selections and, with ``finite``, contradicts what is not finite. ``rows_read``
-    narrows the selected rows to those that the verdict rests on.
+    With ``finite`` it contradicts what is not finite. ``rows_read`` narrows the selected rows to
+    those that the verdict rests on.
     """
 
-    def decorate(find: Callable[..., Iterator[Finding]]) -> Callable[..., Outcome]:
+    def decorate(find: Callable[..., Iterator[tuple]]) -> Callable[..., Outcome]:
         @functools.wraps(find)
         def check(frame: pd.DataFrame, **arguments: object) -> Outcome:
-            if frame.empty:
-                raise NotMeasured("no such rows")
             frame = rows_read(frame, **arguments)
             values = frame[arguments.get("value", "ours")].astype(float)
             bad = ~np.isfinite(values)
@@ -65,12 +66,15 @@ def judges(
                 text = f"{bad.sum()} of {len(values)} numbers not finite ({where})"
                 return Outcome(CONTRADICTED, text)
             findings, share = list(find(frame, **arguments)), arguments.get("share", 1.0)
+            unit = "groups" if finite else "rows"
             found = outcome(findings, share, unit)
-            sharing = sum(finding.margin.miss > 0 for finding in findings)
+            sharing = sum(margin.miss > 0 for margin, _, _ in findings)
             if found.verdict != CONTRADICTED or share < 1 or sharing < 2:
                 return found
-            findings = list(find(frame, **_at_level(arguments, 1 - 0.05 / sharing)))
-            wide = outcome(findings, share, unit)
+            level = {"level": 1 - 0.05 / sharing}
+            if "spread" in arguments:
+                level = {"spread": arguments["spread"] | level}
+            wide = outcome(list(find(frame, **arguments | level)), share, unit)
             text = f"{wide.measured}; {sharing} intervals share the 5 %"
             verdict = CONTRADICTED if wide.verdict == CONTRADICTED else UNDECIDED
             return Outcome(verdict, text, found.chance, wide.deciding)
@@ -82,23 +86,10 @@ def judges(
     return decorate
 
 
-def _at_level(arguments, level):
-    """The arguments of a check, for intervals of another level than 0.95."""
-    if "spread" in arguments:
-        return arguments | {"spread": {**arguments["spread"], "level": level}}
-    return arguments | {"level": level}
-
-
-_NO_PLACE = {"source", "paper took", "beyond", "chosen", "O()", "L"}
-
-
 def place(row: pd.Series) -> str:
     """Where a row stands: its names, without formulas, printed times and sources."""
-    words = [
-        word
-        for key, word in row.items()
-        if isinstance(word, str) and len(word) < 20 and key not in _NO_PLACE
-    ]
+    row = row.drop(["source", "paper took", "beyond", "chosen", "O()", "L"], errors="ignore")
+    words = [word for word in row if isinstance(word, str) and len(word) < 20]
     return ", ".join(words) or f"row {row.name}"
 
 
@@ -107,7 +98,7 @@ def within(frame, *, value, target, tolerance, spread=None):
     """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
     values = by_repeat(frame, value, spread)
     margin = Margin.of(values, tolerance - abs(values.mean() - target), spread)
-    yield Finding(margin, f"{stated(values, spread)} against {target:g} \u00b1 {tolerance:g}")
+    yield margin, f"{stated(values, spread)} against {target:g} \u00b1 {tolerance:g}", None
 
 
 def _printed_of(value):
@@ -140,36 +131,23 @@ def matches_printed(
     """
     for label, row in frame.iterrows():
         difference = abs(row[value] - row[_printed_of(value)])
-        margin, known = Margin.exact(tolerance - difference), ""
-        if interval:
-            count = row[repeats] if repeats else np.nan
-            margin = _with_interval(margin.middle, row[interval], count, test_over_train, level)
-            known = f" \u00b1 {row[interval]:.2g}"
-            if np.isnan(row[interval]):
-                known = " (one split: no spread)"
-        yield Finding(
-            margin,
-            f"largest difference {difference:.4g}{known} of {len(frame)} numbers ({place(row)})",
-            pd.Index([label]),
-        )
-
-
-def _with_interval(distance, half, count, test_over_train, level):
-    """The margin of a number of which half the 95 % interval is kept, and perhaps the repeats."""
-    if half == 0:
-        return Margin.exact(distance)
-    if np.isnan(half):
-        return Margin(distance, -np.inf, np.inf)
-    needed = np.nan
-    if count >= 2:
-        deviation = half / interval_factor(int(count), test_over_train)
-        half = deviation * interval_factor(int(count), test_over_train, level)
-        needed = repeats_needed(deviation, distance, test_over_train, level)
-    return Margin(distance, distance - half, distance + half, needed, (1 - level) / 2)
-
-
-def _named_rows(frame, *, names, among, value="ours", **arguments):
-    return _printed_rows(frame[frame[among].isin(names)], value=value)
+        distance, half = tolerance - difference, row[interval] if interval else 0.0
+        known = f" \u00b1 {half:.2g}" if interval else ""
+        if np.isnan(half):
+            margin, known = Margin(distance, -np.inf, np.inf), " (one split: no spread)"
+        elif half == 0:
+            margin = Margin.exact(distance)
+        else:
+            needed = np.nan
+            if repeats and row[repeats] >= 2:
+                count = int(row[repeats])
+                deviation = half / interval_factor(count, test_over_train)
+                half = deviation * interval_factor(count, test_over_train, level)
+                needed = repeats_needed(deviation, distance, test_over_train, level)
+            ends = (distance - half, distance + half)
+            margin = Margin(distance, *ends, needed, (1 - level) / 2)
+        text = f"largest difference {difference:.4g}{known} of {len(frame)} numbers ({place(row)})"
+        yield margin, text, pd.Index([label])
 
 
 @judges(rows_read=_printed_rows)
@@ -184,34 +162,36 @@ def one_more_draw(
     undecided. So do fewer than twenty draws that are all alike, if the printed number is another
     one. ``interval`` and ``repeats`` are columns as in ``matches_printed``.
     """
-    for name, group in groups(frame, by):
-        for label, row in _named_rows(group, names=names, among=among, value=value).iterrows():
-            ours, printed = row[value], row[_printed_of(value)]
-            reach, alike = _reach_of_a_draw(group, row, value, interval, repeats, rounding, level)
-            others = set(group[_printed_of(value)].dropna()) - {printed}
-            margin = _margin_of_a_draw(ours, printed, others, reach, alike, level)
-            text = f"{row[among]} {ours:.4g}, "
-            text += f"as in all {alike} draws" if alike else f"one more draw \u00b1 {reach:.4g}"
-            text += f", printed {printed:g}"
-            reached = sorted(other for other in others if abs(ours - other) <= reach)
-            if margin.verdict == UNDECIDED and reached:
-                text += f", which reaches {', '.join(map('{:g}'.format, reached))} of others too"
-            yield Finding(margin, f"{text} ({name})", pd.Index([label]))
+    drawn = _draws(frame, names, among, interval, repeats, by, value, rounding, level)
+    for name, label, row, known, reach, alike in drawn:
+        ours, printed = row[value], row[_printed_of(value)]
+        others = known - {printed}
+        margin = _margin_of_a_draw(ours, printed, others, reach, alike, level)
+        text = f"{row[among]} {ours:.4g}, "
+        text += f"as in all {alike} draws" if alike else f"one more draw \u00b1 {reach:.4g}"
+        text += f", printed {printed:g}"
+        reached = sorted(other for other in others if abs(ours - other) <= reach)
+        if margin.verdict == UNDECIDED and reached:
+            text += f", which reaches {', '.join(map('{:g}'.format, reached))} of others too"
+        yield margin, f"{text} ({name})", pd.Index([label])
 
 
-def _reach_of_a_draw(group, row, value, interval, repeats, rounding, level):
-    """Half the prediction interval of one more draw, and what the printed number is rounded by.
+def _draws(frame, names, among, interval, repeats, by, value, rounding=None, level=0.95):
+    """Group, label and row of each of ``names``, and all numbers that its group prints.
 
-    And how many draws there are if all are alike, else 0.
+    Then half the prediction interval of one more draw with what the printed number is rounded by,
+    and how many draws there are if all are alike, else 0.
     """
-    count = int(row[repeats])
-    deviation = row[interval] / interval_factor(count)
-    reach, alike = deviation * interval_factor(count, 1.0, level), 0 if deviation else count
-    if rounding:
-        return reach + row[rounding], alike
-    printed = group[_printed_of(value)].dropna()
-    digits = max(len(str(number).partition(".")[2]) for number in printed)
-    return reach + 0.5 * 10.0**-digits, alike
+    for name, group in groups(frame, by):
+        rows = _printed_rows(group[group[among].isin(names)], value=value)
+        printed = group[_printed_of(value)].dropna()
+        digits = max(len(str(number).partition(".")[2]) for number in printed)
+        for label, row in rows.iterrows():
+            count = int(row[repeats])
+            deviation = row[interval] / interval_factor(count)
+            reach = deviation * interval_factor(count, 1.0, level)
+            reach += row[rounding] if rounding else 0.5 * 10.0**-digits
+            yield name, label, row, set(printed), reach, 0 if deviation else count
 
 
 def _margin_of_a_draw(ours, printed, others, reach, alike, level=0.95):
@@ -225,26 +205,14 @@ def _margin_of_a_draw(ours, printed, others, reach, alike, level=0.95):
     return Margin(distance, min(distance, nearest), distance, miss=1 - level)
 
 
-def swapped(frame, *, names, among, interval, repeats, by, value="ours", rounding=None):
+def swapped(frame, *, value="ours", **arguments):
     """The control of ``one_more_draw``: the verdicts on printed numbers of other methods.
 
     One for each of ``names`` and each number that the group prints for others and not for it.
     """
-    for _, group in groups(frame, by):
-        known = set(group[_printed_of(value)].dropna())
-        for _, row in _named_rows(group, names=names, among=among, value=value).iterrows():
-            reach = _reach_of_a_draw(group, row, value, interval, repeats, rounding, 0.95)
-            for wrong in known - {row[_printed_of(value)]}:
-                yield _margin_of_a_draw(row[value], wrong, known - {wrong}, *reach).verdict
-
-
-@judges()
-def negligible(frame, *, value, tolerance):
-    """No selected row has a ``value`` of a size above ``tolerance``."""
-    sizes = frame[value].abs()
-    where = place(frame.loc[sizes.idxmax()])
-    text = f"largest {sizes.max():.2g}, bound {tolerance:g} ({where})"
-    yield Finding(Margin.exact(tolerance - sizes.max()), text)
+    for _, _, row, known, *reach in _draws(frame, value=value, **arguments):
+        for wrong in known - {row[_printed_of(value)]}:
+            yield _margin_of_a_draw(row[value], wrong, known - {wrong}, *reach).verdict
 
 
 @judges()
@@ -263,23 +231,23 @@ def _bounded(frame, value, bound, by, spread, sign, extreme):
     if by is None and spread is None:
         most = float((sign * frame[value]).min()) * sign
         text = f"{extreme} {most:.4g}, bound {bound:g}"
-        yield Finding(Margin.exact(sign * (most - bound)), text)
+        yield Margin.exact(sign * (most - bound)), text, None
         return
     for name, group in groups(frame, by or ()):
         values = by_repeat(group, value, spread)
         margin = Margin.of(values, sign * (values.mean() - bound), spread)
         text = f"{extreme} {stated(values, spread)}, bound {bound:g}"
-        yield Finding(margin, text + (f" ({name})" if name else ""), group.index)
+        yield margin, text + (f" ({name})" if name else ""), group.index
 
 
-@judges(finite=False, unit="rows")
+@judges(finite=False)
 def mostly_at_least(frame, *, value, bound, share):
     """At least this share of the selected rows has a finite ``value`` of at least ``bound``."""
     values = frame[value].astype(float).replace([np.inf, -np.inf], np.nan)
     missing = values.isna().sum()
     text = f"{missing} rows without a number" if missing else ""
     for number in values:
-        yield Finding(Margin.exact(number - bound), text)
+        yield Margin.exact(number - bound), text, None
 
 
 @judges()
@@ -302,7 +270,7 @@ def scales(frame, *, value, over, by, low, high):
             ]
             text += f", between neighbours {min(steps):.2f} to {max(steps):.2f}"
         texts.append(f"{text} ({name})" if name else text)
-    yield Finding(Margin.exact(np.min(margins)), "exponent " + "; ".join(texts))
+    yield Margin.exact(np.min(margins)), "exponent " + "; ".join(texts), None
 
 
 def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **arguments):
@@ -333,7 +301,11 @@ def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
         a, b = (group[group[between] == side] for side in (slow, fast))
         mean_a, mean_b = a[value].mean(), b[value].mean()
         quotient = mean_a / mean_b if mean_a > 0 and mean_b > 0 else np.nan
-        known = (quotient, *_quotients(a, b, value))
+        known, ends = [quotient], [f"{value}_low", f"{value}_high"]
+        if all(end in side and side[end].notna().all() for side in (a, b) for end in ends):
+            (a_low, a_high), (b_low, b_high) = (side[ends].mean() for side in (a, b))
+            if min(a_low, b_low) > 0:
+                known += [a_low / b_high, a_high / b_low]
         low, high = min(known), max(known)
         text = f"{slow} {mean_a:.3g}, {fast} {mean_b:.3g}"
         if at_largest:
@@ -342,17 +314,7 @@ def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
         if low != high:
             text += f" (repeats {low:,.3g} to {high:,.3g})"
         text += f", bound {bound:g}" + (f" ({name})" if name else "")
-        margin = Margin(quotient - bound, low - bound, high - bound)
-        yield Finding(margin, text, group.index)
-
-
-def _quotients(a, b, value):
-    """The smallest and largest quotient of repeats; nothing where they were not kept."""
-    columns = [f"{value}_low", f"{value}_high"]
-    if any(name not in side or side[name].isna().any() for side in (a, b) for name in columns):
-        return ()
-    (a_low, a_high), (b_low, b_high) = (side[columns].mean() for side in (a, b))
-    return (a_low / b_high, a_high / b_low) if min(a_low, b_low) > 0 else ()
+        yield Margin(quotient - bound, low - bound, high - bound), text, group.index
 
 
 @judges()
@@ -365,7 +327,7 @@ def gain(frame, *, value, between, low, high, by, bound, over=None, spread=None,
     """
     for name, gained, rows in differences(frame, value, between, low, high, by, over, spread):
         margin = Margin.of(gained, gained.mean() - bound, spread)
-        yield Finding(margin, f"smallest gain {stated(gained, spread)} ({name})", rows)
+        yield margin, f"smallest gain {stated(gained, spread)} ({name})", rows
 
 
 @judges()
@@ -373,7 +335,7 @@ def close(frame, *, value, between, low, high, by, tolerance, spread=None):
     """In each group the paired ``value`` at ``high`` and at ``low`` differ by ``tolerance``."""
     for name, apart, rows in differences(frame, value, between, low, high, by, None, spread):
         margin = Margin.of(apart, tolerance - abs(apart.mean()), spread)
-        yield Finding(margin, f"largest difference {stated(apart, spread)} ({name})", rows)
+        yield margin, f"largest difference {stated(apart, spread)} ({name})", rows
 
 
 @judges()
@@ -387,11 +349,11 @@ def leads(frame, *, value, among, leader, by, over=None, slack=0.0, spread=None)
         compared = differences(frame, value, among, other, leader, by, over, spread)
         for name, lead, rows in compared:
             text = f"smallest lead {stated(lead, spread)} (over {other}; {name})"
-            yield Finding(Margin.of(lead, lead.mean() + slack, spread), text, rows)
+            yield Margin.of(lead, lead.mean() + slack, spread), text, rows
 
 
 @judges()
-def beaten(frame, *, value, among, name, by, spread=None, share=1.0):
+def beaten(frame, *, value, among, name, by, spread=None):
     """In each group another one has a larger mean of ``value`` than ``among`` = ``name``.
 
     The one with the largest mean lead is compared, paired as in ``leads``. Where none is ahead, a
@@ -410,7 +372,7 @@ def beaten(frame, *, value, among, name, by, spread=None, share=1.0):
         if margin.verdict != HOLDS and len(known) < len(others):
             raise without([other for other in others if other not in known], where)
         text = f"smallest lead over it {stated(known[best], spread)} (by {best}; {where})"
-        yield Finding(margin, text, group.index[group[among].isin([name, best])])
+        yield margin, text, group.index[group[among].isin([name, best])]
 
 
 def _others(frame, among, name):
@@ -431,7 +393,7 @@ def flat_along(frame, *, value, over, by, bound, spread=None):
         apart = curve[means.idxmax()] - curve[means.idxmin()]
         text = f"largest difference {stated(apart, spread)}, between {over} "
         text += f"{means.idxmax()} and {means.idxmin()} ({name})"
-        yield Finding(Margin.of(apart, bound - apart.mean(), spread), text)
+        yield Margin.of(apart, bound - apart.mean(), spread), text, None
 
 
 @judges()
@@ -451,4 +413,4 @@ def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
         gained = curve[late.idxmax()] - curve[early.idxmax()]
         text = f"best at {over} {means.idxmax():g}; after {limit:g} better than up to it by "
         text += f"{stated(gained, spread)} ({name})"
-        yield Finding(Margin.of(gained, slack - gained.mean(), spread), text)
+        yield Margin.of(gained, slack - gained.mean(), spread), text, None

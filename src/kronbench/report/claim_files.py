@@ -20,8 +20,6 @@ from kronbench.runner.items import Plan
 from kronbench.yaml_files import read_yaml, validate
 
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
-# Checks of seconds in which the unit cancels.
-_RELATIVE_CHECKS = {"ratio", "scales"}
 
 
 @dataclass(frozen=True)
@@ -50,37 +48,32 @@ def load_statements(plan: Plan) -> Statements:
             for entry in content.get("claims", []):
                 entry = {"paper": paper, "whose": PAPER, **content.get("shared", {}), **entry}
                 for claim in _each(entry, f"{file}: claim '{entry['id']}'"):
-                    _add_correction(claim, plan.papers[paper].get("protocol", {}))
+                    # folds that share training pairs are corrected as the paper's protocol says
+                    protocol = plan.papers[paper].get("protocol", {})
+                    spread = claim.get("check", {}).get("spread", {})
+                    if "test_over_train" in protocol and spread.get("over") == ["fold"]:
+                        spread.setdefault("test_over_train", protocol["test_over_train"])
                     _check(f"{file}: claim '{claim['id']}'", claim, plan, seen)
                     statements.claims.append(claim)
     return statements
 
 
-def _add_correction(claim, protocol):
-    """Folds that share training pairs are corrected as the paper's protocol says."""
-    spread = claim.get("check", {}).get("spread", {})
-    if "test_over_train" in protocol and spread.get("over") == ["fold"]:
-        spread.setdefault("test_over_train", protocol["test_over_train"])
-
-
-def _each(entry: Mapping, where: str) -> Iterator[dict]:
+def _each(entry, where):
     """The entry once for each combination of what it is ``for``, the last name fastest.
 
     ``alike`` is the sentence that all of them share, with an ellipsis for each placeholder.
     """
     entry = {**entry, "alike": _PLACEHOLDER.sub("…", entry["sentence"])}
-    axes = [list(_cells(name, values)) for name, values in entry.pop("for", {}).items()]
+    axes = []
+    for name, values in entry.pop("for", {}).items():
+        cells = []  # what {name} and {name.field} stand for, by the values of a name
+        for value in values:
+            fields = values[value] if isinstance(values, Mapping) else {}
+            fields = fields if isinstance(fields, Mapping) else {"id": fields}
+            cells.append({name: value} | {f"{name}.{key}": text for key, text in fields.items()})
+        axes.append(cells)
     for combination in itertools.product(*axes):
         yield _filled(entry, ChainMap(*combination), where)
-
-
-def _cells(name, values):
-    """What ``{name}`` and ``{name.field}`` stand for, one mapping for each value of a name."""
-    if not isinstance(values, Mapping):
-        values = {value: {} for value in values}
-    for value, fields in values.items():
-        fields = fields if isinstance(fields, Mapping) else {"id": fields}
-        yield {name: value, **{f"{name}.{field}": text for field, text in fields.items()}}
 
 
 def _filled(entry, cells, where):
@@ -101,8 +94,8 @@ def _filled(entry, cells, where):
 
 def _check(place, claim, plan, seen):
     """Refuse a claim that could not be judged, and say in it whether it reads a clock."""
-    for key in ("place", "item"):  # which may be shared
-        if key not in claim:
+    for key in ("place", "item", "strictness"):  # which may be shared
+        if key not in claim and (key != "strictness" or "check" in claim):
             raise InputError(f"{place} lacks the key '{key}'")
     if not re.fullmatch("[a-z0-9-]+", claim["id"]):
         raise InputError(f"{place} has an id with other characters than a to z, 0 to 9 and '-'")
@@ -113,24 +106,18 @@ def _check(place, claim, plan, seen):
         raise InputError(
             f"{place} needs either a check or, under 'untestable', why there can be none here"
         )
-    columns = _columns(place, claim, plan)
+    columns = _columns(place, claim, claim.get("check", {}).get("where"), plan)
     claim["timing"] = False
-    if "check" in claim:
-        claim["timing"] = _check_check(place, claim, columns)
-    else:
-        claim.pop("strictness", None)  # which its file shares
     if "because" in claim:
-        entry, place = shown_by(claim), f"{place}, its reason,"
-        _columns(place, entry, plan)
-        _check_query(place, entry["where"])
+        entry = shown_by(claim)
+        _columns(f"{place}, its reason,", entry, entry["where"], plan)
+    if "untestable" in claim:
+        claim.pop("strictness", None)  # which its file shares
+        return
 
-
-def _check_check(place, claim, columns):
-    """Whether the check judges a column of the clock."""
     arguments = dict(claim["check"])
-    kind, where = arguments.pop("kind"), arguments.pop("where", None)
-    if "strictness" not in claim:
-        raise InputError(f"{place} lacks the key 'strictness'")
+    kind = arguments.pop("kind")
+    arguments.pop("where", None)
     if kind not in CHECKS:
         raise InputError(
             f"{place} names the check '{kind}'; kronbench.report.checks has {', '.join(CHECKS)}"
@@ -139,7 +126,6 @@ def _check_check(place, claim, columns):
         inspect.signature(CHECKS[kind]).bind(None, **arguments)
     except TypeError as error:
         raise InputError(f"{place} gives the check '{kind}' other arguments: {error}") from None
-    _check_query(place, where)
     for column in arguments.get("spread", {}).get("over", ()):
         if column not in columns.repeats:
             raise InputError(
@@ -147,12 +133,12 @@ def _check_check(place, claim, columns):
                 f"these do: {', '.join(columns.repeats) or 'none'}"
             )
     value = arguments.get("value", "ours")
-    if value in columns.clock and kind not in _RELATIVE_CHECKS:
+    if value in columns.clock and kind not in ("ratio", "scales"):  # where the unit cancels
         raise InputError(
             f"{place} judges absolute seconds, which depend on the machine as on the method: "
             "give a ratio of one run"
         )
-    return value in columns.timed
+    claim["timing"] = value in columns.timed
 
 
 def shown_by(claim: Mapping) -> dict:
@@ -160,8 +146,8 @@ def shown_by(claim: Mapping) -> dict:
     return {"paper": claim["paper"], "item": claim["item"], **claim["because"]["shown_by"]}
 
 
-def _columns(place, entry, plan):
-    """What is declared of the columns of the items that an entry reads."""
+def _columns(place, entry, where, plan):
+    """What is declared of the columns of the items that an entry reads, by a query that can be."""
     columns = Columns()
     for name in (entry["item"], *entry.get("also", ())):
         if name not in plan.papers[entry["paper"]]["items"]:
@@ -169,16 +155,13 @@ def _columns(place, entry, plan):
         item = plan.item(entry["paper"], name)
         measured = entry.get("reads") == "measurements"
         columns |= columns_measured(item) if measured else columns_shown(item)
-    return columns
-
-
-def _check_query(place, where):
     try:
         list(compared_in(where or "True"))
     except SyntaxError as error:
         raise InputError(
             f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
         ) from None
+    return columns
 
 
 def compared_in(where: str) -> Iterator[tuple[str, list]]:
@@ -189,16 +172,12 @@ def compared_in(where: str) -> Iterator[tuple[str, list]]:
     for node in ast.walk(ast.parse(plain.strip(), mode="eval")):
         if isinstance(node, ast.Name):
             yield names.get(node.id, node.id), []
-        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
-            for operator, side in zip(node.ops, node.comparators, strict=True):
-                if isinstance(operator, ast.Eq | ast.In):
-                    entries = side.elts if isinstance(side, ast.Tuple | ast.List) else [side]
-                    yield names.get(node.left.id, node.left.id), _constants(entries)
-
-
-def _constants(entries):
-    found = []
-    for entry in entries:
-        with contextlib.suppress(ValueError):  # another column, or what is computed
-            found.append(ast.literal_eval(entry))
-    return found
+        if not (isinstance(node, ast.Compare) and isinstance(node.left, ast.Name)):
+            continue
+        for operator, side in zip(node.ops, node.comparators, strict=True):
+            entries = side.elts if isinstance(side, ast.Tuple | ast.List) else [side]
+            asked = []
+            for entry in entries if isinstance(operator, ast.Eq | ast.In) else ():
+                with contextlib.suppress(ValueError):  # another column, or what is computed
+                    asked.append(ast.literal_eval(entry))
+            yield names.get(node.left.id, node.left.id), asked

@@ -13,14 +13,16 @@ import pandas as pd
 from kronbench.reference.verdicts import CONTRADICTED, NEW_DATA, OURS, THESE_DATA, UNTESTED
 from kronbench.report.checks import CHECKS, swapped
 from kronbench.report.claim_files import compared_in, shown_by
-from kronbench.report.estimates import disturbed, worst_load
+from kronbench.report.estimates import disturbed
 from kronbench.report.numbers import format_entry, format_number
-from kronbench.report.outcomes import NotMeasured, Outcome
+from kronbench.report.outcomes import NotMeasured, Outcome, without
 from kronbench.runner.items import Plan
 from kronbench.runner.read_results import other_data_of, read_numbers, read_results
 
 _SURROGATE = "surrogate data: "
 _LISTED = 4  # values of a reason that are told one by one
+# Arguments of a check that name one column.
+_NAMES_A_COLUMN = ("interval", "repeats", "over", "between", "among", "at_largest")
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
         # many claims stand on one table
         source = repr([claim.get(key) for key in ("paper", "item", "also", "reads")])
         if source not in read:
-            read[source] = rows_of(claim, plan), _other_data(claim, plan)
+            known = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
+            others = {dataset: text for item in known for dataset, text in item.items()}
+            read[source] = rows_of(claim, plan), others
         frame, other_data = read[source]
         waiting = np.nan
         if claim.get("timing") and disturbed(frame):
@@ -95,11 +99,6 @@ def _names(claim):
     return (claim["item"], *claim.get("also", ()))
 
 
-def _other_data(claim, plan):
-    known = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
-    return {dataset: text for item in known for dataset, text in item.items()}
-
-
 def _reason(claim, plan):
     """The cause of a contradiction, and what is said of it with the numbers that show it."""
     if "because" not in claim:
@@ -115,35 +114,30 @@ def _reason(claim, plan):
     if rows.empty:
         return "unknown", f"; cause unknown: no row of {entry['item']} shows it at this scale"
     if by:
-        shown = f"{entry['item']}, mean {value} by {by} where {where}: {_means(rows, value, by)}"
+        means = rows.groupby(by, sort=False)[value].mean()
+        shown = ", ".join(f"{name} {format_number(mean)}" for name, mean in means.items())
+        value = f"mean {value} by {by}"
     else:
-        shown = f"{entry['item']}, {value} where {where}: {_values(rows[value])}"
-    return claim["because"]["cause"], f"; {claim['because']['text']} ({shown})"
-
-
-def _means(rows, value, by):
-    means = rows.groupby(by, sort=False)[value].mean()
-    return ", ".join(f"{name} {format_number(mean)}" for name, mean in means.items())
-
-
-def _values(column):
-    known = list(dict.fromkeys(column))
-    if len(known) <= _LISTED or not pd.api.types.is_numeric_dtype(column):
-        return ", ".join(format_entry(value) for value in known[:_LISTED])
-    return f"{format_number(column.min())} to {format_number(column.max())}, {len(column)} rows"
+        column = rows[value]
+        known = list(dict.fromkeys(column))
+        if len(known) <= _LISTED or not pd.api.types.is_numeric_dtype(column):
+            shown = ", ".join(format_entry(number) for number in known[:_LISTED])
+        else:
+            ends = f"{format_number(column.min())} to {format_number(column.max())}"
+            shown = f"{ends}, {len(column)} rows"
+    text = f"; {claim['because']['text']} ({entry['item']}, {value} where {where}: {shown})"
+    return claim["because"]["cause"], text
 
 
 def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
     """The rows that a claim selects from: the numbers shown, or the measurements behind them."""
-    frames = []
-    for name in _names(claim):
-        item = plan.item(claim["paper"], name)
-        measured = claim.get("reads") == "measurements"
-        frames.append(read_results(item).frame if measured else read_numbers(item))
+    items = [plan.item(claim["paper"], name) for name in _names(claim)]
+    measured = claim.get("reads") == "measurements"
+    frames = [read_results(item).frame if measured else read_numbers(item) for item in items]
     if len(frames) == 1:
         return frames[0]
-    frames = [frame.assign(item=n) for frame, n in zip(frames, _names(claim), strict=True)]
-    return pd.concat(frames, ignore_index=True)
+    named = zip(items, frames, strict=True)
+    return pd.concat([frame.assign(item=item.name) for item, frame in named], ignore_index=True)
 
 
 def judge(
@@ -153,73 +147,56 @@ def judge(
     other_data: Mapping[str, str] | None = None,
     waiting: float = np.nan,
 ) -> Outcome:
-    """Verdict and what was measured, for one claim on the rows of its tables.
+    """Verdict and what was measured, for one claim on the rows of its tables (docs/verdicts.md).
 
-    - *holds*, *undecided*, *contradicted*: what its check finds.
-    - *not tested*: there can be no check here, and the entry says why; surrogate data; other data
-      than the paper's (``other_data`` says which, and how they differ); rows that were not
-      measured (capped, skipped, left out at this scale), or only some of those that it names;
-      sizes that the scale does not reach; or a claim on time, where a row was measured while the
-      machine was busy and what that can do to it decides (see ``_whatever_the_load``).
-
-    ``waiting`` is the largest share of waiting for a processor behind the rows, where known.
+    ``other_data`` says which data are not the paper's, and how they differ; ``waiting`` is the
+    largest share of waiting for a processor behind the rows, where known.
     """
-    try:
-        return _checked(claim, frame, scale, other_data or {}, waiting)
-    except NotMeasured as reason:
-        return Outcome(UNTESTED, str(reason))
-
-
-# Arguments of a check that name one column.
-_NAMES_A_COLUMN = ("interval", "repeats", "over", "between", "among", "at_largest")
-
-
-def _checked(claim, frame, scale, other_data, waiting):
     if "untestable" in claim:
-        raise NotMeasured(claim["untestable"])
+        return Outcome(UNTESTED, claim["untestable"])
     if scale in claim.get("not_at", ()):
-        raise NotMeasured(f"the sizes of scale '{scale}' are too small for it")
+        return Outcome(UNTESTED, f"the sizes of scale '{scale}' are too small for it")
     arguments = dict(claim["check"])
     check, where = CHECKS[arguments.pop("kind")], arguments.pop("where", None)
-    value = arguments.get("value", "ours")
     try:
         rows = frame.query(where) if where else frame
     except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
-        raise NotMeasured(f"the table has no such column here: {error}") from None
+        return Outcome(UNTESTED, f"the table has no such column here: {error}")
     if claim["whose"] != OURS:  # it does not speak of the user's own data
         rows = rows[rows["source"] != "own"]
     if rows.empty:
-        raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
+        return Outcome(UNTESTED, f"no such rows at this scale: {where or 'the table is empty'}")
     named = [arguments[key] for key in _NAMES_A_COLUMN if key in arguments]
-    for column in (value, *named, *arguments.get("by", ())):
+    for column in (arguments.get("value", "ours"), *named, *arguments.get("by", ())):
         if column not in rows:
-            raise NotMeasured(f"the table has no column '{column}'")
+            return Outcome(UNTESTED, f"the table has no column '{column}'")
     surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
     if surrogates:
-        raise NotMeasured(_SURROGATE + ", ".join(surrogates))
-    differing = [name for name in rows["dataset"].unique() if name in other_data]
+        return Outcome(UNTESTED, _SURROGATE + ", ".join(surrogates))
+    differing = [name for name in rows["dataset"].unique() if name in (other_data or {})]
     if differing and claim["whose"] != OURS:
-        raise NotMeasured(f"other data: {differing[0]}: {other_data[differing[0]]}")
-    for column, values in compared_in(where or "True"):
-        lacking = [value for value in values if value not in set(rows[column])]
-        if lacking:
-            raise NotMeasured(f"without {', '.join(map(str, lacking))}")
-    read = check.rows_read(rows, **arguments)
-    found = check(rows, **arguments)
-    deciding = read if found.deciding is None else read.loc[found.deciding]
-    remarks = _on_edge(deciding)
-    if claim.get("timing") and disturbed(read):
-        remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
-    spread = arguments.get("spread", {})
-    if "new_data" in spread:
-        beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}
-        new = check(rows, **arguments | {"spread": beyond})
-        remarks += f"; for new data {new.verdict}: {new.measured}"
+        return Outcome(UNTESTED, f"other data: {differing[0]}: {other_data[differing[0]]}")
+    try:
+        for column, values in compared_in(where or "True"):
+            if lacking := [value for value in values if value not in set(rows[column])]:
+                raise without(lacking)
+        read = check.rows_read(rows, **arguments)
+        found = check(rows, **arguments)
+        deciding = read if found.deciding is None else read.loc[found.deciding]
+        remarks, edges = "", [name for name in ("on_edge", "on edge") if name in deciding]
+        if edges and (count := deciding[edges[0]].sum()) > 0:
+            lie = "selection lies" if count == 1 else "selections lie"
+            remarks = f"; {count:.0f} {lie} at an end of {'its' if count == 1 else 'their'} grid"
+        if claim.get("timing") and disturbed(read):
+            remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
+        spread = arguments.get("spread", {})
+        if "new_data" in spread:
+            beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}
+            new = check(rows, **arguments | {"spread": beyond})
+            remarks += f"; for new data {new.verdict}: {new.measured}"
+    except NotMeasured as reason:
+        return Outcome(UNTESTED, str(reason))
     return dataclasses.replace(found, measured=found.measured + remarks)
-
-
-# Checks on which longer or shorter times act in one direction.
-_JUDGED_UNDER_LOAD = ("ratio", "at_least", "at_most")
 
 
 def _whatever_the_load(kind, rows, arguments, found, waiting):
@@ -228,8 +205,11 @@ def _whatever_the_load(kind, rows, arguments, found, waiting):
     A busy row may have taken up to ``load`` times less on a calm machine; a quotient of two times
     may have been as many times more, too.
     """
-    load, value = worst_load(waiting), arguments.get("value", "ours")
-    if kind not in _JUDGED_UNDER_LOAD or np.isnan(load):
+    # A thread that waited for a share of the time ran for the rest of it. On a core, a cache or a
+    # memory that it shared with another program it ran at half its speed, which no clock counts.
+    load, value = float(np.divide(2.0, 1.0 - waiting)), arguments.get("value", "ours")
+    # on these checks longer or shorter times act in one direction
+    if kind not in ("ratio", "at_least", "at_most") or np.isnan(load):
         raise NotMeasured("the machine was busy")
     busy = rows["busy"].isin([True, "True"])
     if kind == "ratio":
@@ -258,14 +238,3 @@ def control(claims: list[dict], plan: Plan) -> Counter:
             if (rows["source"] != "surrogate").all() and plan.scale not in claim.get("not_at", ()):
                 found.update(swapped(rows, **arguments))
     return found
-
-
-def _on_edge(rows):
-    """A remark on selections that ended at the edge of their grid."""
-    for column in ("on_edge", "on edge"):
-        count = rows[column].sum() if column in rows else 0
-        if count > 0:
-            one = count == 1
-            lie = "selection lies at an end of its" if one else "selections lie at an end of their"
-            return f"; {count:.0f} {lie} grid"
-    return ""

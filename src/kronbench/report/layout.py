@@ -1,16 +1,17 @@
 """The numbers of an item as its paper lays them out: methods by data sets, settings by data sets.
 
 The long table of an item has one line for each number. Its ``layout`` in ``paper.yaml`` says which
-columns name the lines and the columns of the paper's table, and which of them stand in a cell. The
-page shows the long table too.
+columns name the lines and the columns of the paper's table, and which of them stand in a cell.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from operator import itemgetter
 
 import pandas as pd
 
@@ -18,10 +19,10 @@ from kronbench.errors import InputError
 from kronbench.report.numbers import (
     format_entry,
     format_number,
-    format_pair,
     is_missing,
     is_number,
     name_of,
+    read_printed,
 )
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
@@ -63,18 +64,7 @@ class Grid:
     heads: list[tuple[str, ...]]
     cells: list[list[Cell]]
     notes: tuple[str, ...] = ()
-    factors: tuple[float, float] | None = None  # beyond which numbers are marked, if not by shares
-
-    @property
-    def shades(self) -> tuple[tuple[str, str], ...]:
-        """What each mark that occurs says of the printed number."""
-        if self.factors is None:
-            apart, far = (f"more than {100 * share:g} % away" for share in (APART, FAR))
-        else:
-            apart, far = (f"more than a factor of {factor:g} away" for factor in self.factors)
-        said = {"outside": "outside the 95 % interval", "apart": apart, "far": far}
-        marks = {cell.mark for line in self.cells for cell in line}
-        return tuple((mark, words) for mark, words in said.items() if mark in marks)
+    shades: tuple[tuple[str, str], ...] = ()  # what each mark that occurs says
 
     def numeric(self) -> list[bool]:
         """For each column, whether it holds numbers."""
@@ -96,17 +86,17 @@ class Grid:
         return stubs
 
 
-def arrange(
-    item: Item, table: pd.DataFrame, printed: Sequence[pd.DataFrame], skipped: Sequence[str] = ()
-) -> list[Grid]:
+def arrange(item: Item, table: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:
     """The tables of an item, as its ``layout`` says; tables without a line are left out.
 
-    ``table`` is its long table, ``printed`` has the paper's numbers as texts, for their digits,
-    ``skipped`` what its jobs skipped, as sentences for a note below the tables.
+    ``table`` is its long table, ``skipped`` what its jobs skipped, as sentences for a note below.
     """
-    texts = _texts(printed)
-    grids = [_grid(item, panel, table, texts) for panel in item.layout]
-    grids = [grid for grid in grids if grid is not None]
+    printed = read_printed(item, dtype=str)
+    texts = {}  # the ways in which each number of the paper is printed
+    for text in itertools.chain.from_iterable(frame.to_numpy().ravel() for frame in printed):
+        with contextlib.suppress(ValueError):  # a name or a note
+            texts.setdefault(float(text), []).append(text)
+    grids = [grid for panel in item.layout if (grid := _grid(item, panel, table, texts))]
     if grids and skipped:
         said = f"Not run: {'; '.join(dict.fromkeys(skipped))}."
         grids[-1] = replace(grids[-1], notes=(*grids[-1].notes, said))
@@ -147,9 +137,14 @@ def _grid(item, panel, table, texts):
         if "best" in spec and record is not None and is_number(record[spec["ours"]]):
             named[VALUE] = name
             del named[spec["among"]]
-            compared.setdefault(tuple(named.items()), []).append(((line, head), spec, record))
+            signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
+            compared.setdefault(tuple(named.items()), []).append((signed, (line, head)))
+    # the best among cells that differ in the key ``among`` alone; equal texts are equal
     for group in compared.values():
-        _mark_best(cells, group)
+        best = cells[max(group, key=itemgetter(0))[1]].text
+        for _, place in group:
+            if len(group) > 1 and cells[place].text == best:
+                cells[place] = replace(cells[place], best=True)
 
     notes = [panel["note"]] if "note" in panel else []
     if "notes" in panel:
@@ -158,6 +153,12 @@ def _grid(item, panel, table, texts):
             for key, record in records.items()
             if not is_missing(record[panel["notes"]])
         ]
+    # what each mark says of the printed number
+    bounds = [f"{100 * share:g} %" for share in (APART, FAR)]
+    bounds = [f"a factor of {factor:g}" for factor in panel.get("shaded", ())] or bounds
+    said = {"outside": "outside the 95 % interval"}
+    said |= {m: f"more than {b} away" for m, b in zip(("apart", "far"), bounds, strict=True)}
+    marks = {cell.mark for cell in cells.values()}
     return Grid(
         title=panel.get("title", ""),
         stub=tuple(panel.get("stub", ["" if key == VALUE else key for key in down])),
@@ -165,20 +166,18 @@ def _grid(item, panel, table, texts):
         heads=[_written(across, head) for head in heads],
         cells=[[cells[line, head] for head in heads] for line in lines],
         notes=tuple(notes),
-        factors=tuple(panel["shaded"]) if "shaded" in panel else None,
+        shades=tuple((mark, words) for mark, words in said.items() if mark in marks),
     )
 
 
 def _check(item, panel, table, keys, values):
     named = [*keys, *panel.get("where", {}), *([panel["notes"]] if "notes" in panel else [])]
-    for spec in values.values():
-        named += [spec[use] for use in _COLUMNS if use in spec]
-    for column in named:
-        if column not in table:
-            raise InputError(
-                f"the layout of {item.paper} {item.name} names the column '{column}'; "
-                f"its table has: {', '.join(table)}"
-            )
+    named += [spec[use] for spec in values.values() for use in _COLUMNS if use in spec]
+    if unknown := [column for column in named if column not in table]:
+        raise InputError(
+            f"the layout of {item.paper} {item.name} names the column '{unknown[0]}'; "
+            f"its table has: {', '.join(table)}"
+        )
     if len(values) > 1 and VALUE not in (*panel.get("rows", []), *panel["columns"]):
         raise InputError(
             f"the layout of {item.paper} {item.name} puts {len(values)} values into a cell: "
@@ -189,14 +188,20 @@ def _check(item, panel, table, keys, values):
 def _labels(names, lines, values, item):
     """The labels of lines or heads that occur, each a tuple over ``names``, in their order.
 
-    Data sets keep the order of the item, other entries that of the table, group by group.
+    Data sets keep the order of the item, other entries that of the table, group by group. One
+    that comes late, such as a method that only the last data set has, stands after the entry that
+    it first follows.
     """
     if not names:
         return [()]
     first, *rest = names
     if first == VALUE:
         return [(name, *tail) for name in values for tail in _labels(rest, lines, values, item)]
-    entries = _merged([line[first] for line in lines])
+    entries, before = [], None
+    for line in lines:
+        if line[first] not in entries:
+            entries.insert(entries.index(before) + 1 if entries else 0, line[first])
+        before = line[first]
     if first == "dataset":
         known = [name for name in item.datasets if name in entries]
         entries = [*known, *(entry for entry in entries if entry not in known)]
@@ -214,19 +219,6 @@ def _written(names, entries):
     )
 
 
-def _merged(column):
-    """The distinct entries of a column; a late one stands after the entry that it first follows.
-
-    So a method that only the last data set has stands among the other methods.
-    """
-    entries, before = [], None
-    for entry in column:
-        if entry not in entries:
-            entries.insert(entries.index(before) + 1 if entries else 0, entry)
-        before = entry
-    return entries
-
-
 def _cell(spec, record, named, pairs, texts, factors):
     if record is None:
         return Cell(stamps=("not run",))
@@ -236,13 +228,11 @@ def _cell(spec, record, named, pairs, texts, factors):
     decimals = spec.get("decimals")
     if isinstance(decimals, Mapping):
         decimals = next((decimals[label] for label in named.values() if label in decimals), 0)
-    digits = spec.get("digits", 3)
-    shown = {"decimals": decimals, "digits": digits, "grouped": column is None}
-    spread = record[spec["spread"]] if "spread" in spec else None
-    if is_missing(spread) or decimals is not None:
-        text, spread = format_number(ours, **shown), format_number(spread, **shown)
-    else:
-        text, spread = format_pair(ours, spread, digits)
+    shown = {"decimals": decimals, "digits": spec.get("digits", 3), "grouped": column is None}
+    spread, like = record[spec["spread"]] if "spread" in spec else None, None
+    if is_number(ours) and is_number(spread):  # with the decimals that the larger one needs
+        like = max(abs(ours), abs(spread))
+    text, spread = (format_number(number, **shown, like=like) for number in (ours, spread))
     if text and "at_least" in spec and record[spec["at_least"]] in (True, "True"):
         text = f"≥ {text}"
     stamps = []
@@ -250,65 +240,24 @@ def _cell(spec, record, named, pairs, texts, factors):
         stamps.append("surrogate")
     if text and spec.get("timed") and record.get("busy") in (True, "True"):
         stamps.append("busy")
-    texts = {} if spec.get("derived") else texts
-    told = column and pairs.get(spec["ours"]) == column
-    told = told and is_number(ours) and is_number(expected)
-    half = record[spec["spread"]] if HALF in spec.get("spread", "") else None
-    mark = distance(ours, expected, factors, _rounding(expected, texts), half) if told else ""
+    # the digits that the paper prints; if it prints a number in several ways, those like ours
+    printed, mark, rounding = format_number(expected, **shown), "", 0.0
+    if is_number(expected) and expected in texts and not spec.get("derived"):
+        ways = texts[expected]
+        alike = [way for way in ways if len(way.partition(".")[2]) == (decimals or 0)]
+        printed = (alike or ways)[0]
+        rounding = 0.5 * 10.0 ** min(Decimal(way).as_tuple().exponent for way in ways)
+    if column and pairs.get(spec["ours"]) == column and is_number(ours) and is_number(expected):
+        half = record[spec["spread"]] if HALF in spec.get("spread", "") else None
+        mark = distance(ours, expected, factors, rounding, half)
     return Cell(
         text=text,
         spread=spread,
-        printed=_as_printed(expected, shown, texts),
+        printed=printed,
         mark=mark,
         stamps=tuple(stamps),
         numeric=is_number(ours) or is_missing(ours),
     )
-
-
-def _mark_best(cells, group):
-    """Mark the best among cells that differ in the key ``among`` alone; equal texts are equal."""
-    if len(group) == 1:
-        return
-    signed = {
-        place: record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
-        for place, spec, record in group
-    }
-    best = cells[max(signed, key=signed.get)].text
-    for place in signed:
-        if cells[place].text == best:
-            cells[place] = replace(cells[place], best=True)
-
-
-def _texts(printed):
-    """The ways in which each number of the paper is printed."""
-    texts = {}
-    for frame in printed:
-        for text in frame.to_numpy().ravel():
-            try:
-                texts.setdefault(float(text), []).append(text)
-            except (TypeError, ValueError):
-                continue  # a name or a note
-    return texts
-
-
-def _as_printed(value, shown, texts):
-    """The digits that the paper prints; if it prints a value in several ways, those like ours."""
-    if not is_number(value):
-        return "" if is_missing(value) else str(value)
-    ways = dict.fromkeys(texts.get(float(value), ()))
-    if not ways:
-        return format_number(value, **shown)
-    alike = [text for text in ways if len(text.partition(".")[2]) == (shown["decimals"] or 0)]
-    return (alike or list(ways))[0]
-
-
-def _rounding(value, texts):
-    """Half a unit of the last digit of a number as the paper prints it; 0 where it does not."""
-    try:
-        exponents = [Decimal(way).as_tuple().exponent for way in texts.get(float(value), ())]
-    except InvalidOperation:
-        return 0.0
-    return 0.5 * 10.0 ** min(exponents) if exponents else 0.0
 
 
 def _runs(labels):
@@ -322,12 +271,9 @@ def printed_columns(columns: Iterable[str], timed: Iterable[str] = ()) -> dict[s
     ``timed``, are not compared, nor is ``printed X`` with ``X``, since it also stands beside
     numbers of other data.
     """
-    columns, pairs = list(columns), {}
-    for ours in columns:
-        printed = "paper" if ours == "ours" else f"paper {ours}"
-        if printed in columns and ours not in timed:
-            pairs[ours] = printed
-    return pairs
+    columns = list(columns)
+    pairs = {ours: "paper" if ours == "ours" else f"paper {ours}" for ours in columns}
+    return {ours: p for ours, p in pairs.items() if p in columns and ours not in timed}
 
 
 def distance(
@@ -368,16 +314,11 @@ def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell
         for ours, printed in pairs.items():
             measured, expected = record[ours], record[printed]
             if is_number(measured) and is_number(expected):
-                by = "" if told else _signed(measured - expected)
+                difference = measured - expected
+                by = "" if told or difference == 0 else format_number(difference, digits=2)
+                by = f"+{by}" if difference > 0 and by else by
                 half = record.get(HALF if ours == "ours" else f"{ours} {HALF}")
                 mark = distance(measured, expected, half=half)
                 row[ours] = Cell(row[ours].text, by=by, mark=mark, numeric=True)
         rows.append(list(row.values()))
     return rows
-
-
-def _signed(difference):
-    if difference == 0:
-        return ""
-    text = format_number(difference, digits=2)
-    return f"+{text}" if difference > 0 else text

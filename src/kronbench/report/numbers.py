@@ -1,12 +1,16 @@
-"""How numbers and names are written, in tables and pictures, and in what is said of a claim."""
+"""How numbers and names are written, in tables, pictures and verdicts; those of the paper."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from kronbench.resources import printed_path
+from kronbench.runner.items import Item
 
 _MINUS = "\N{MINUS SIGN}"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -69,14 +73,6 @@ def _fixed(value, decimals, grouped):
     return text.replace(",", "\N{THIN SPACE}").replace("-", _MINUS)
 
 
-def format_pair(value: float, spread: float, digits: int = 3) -> tuple[str, str]:
-    """A number and its spread with the same decimals, those that the larger one needs."""
-    if is_missing(value) or is_missing(spread):
-        return format_number(value, digits=digits), format_number(spread, digits=digits)
-    like = max(abs(value), abs(spread))
-    return tuple(format_number(number, digits=digits, like=like) for number in (value, spread))
-
-
 def format_entry(value: object, digits: int = 6) -> str:
     """An entry of a column as it stands: whole numbers in full, others with these digits.
 
@@ -101,3 +97,12 @@ def is_number(value: object) -> bool:
     if isinstance(value, bool | np.bool_):
         return False
     return isinstance(value, int | float | np.integer | np.floating) and math.isfinite(value)
+
+
+def read_printed(item: Item, **options: Any) -> list[pd.DataFrame]:
+    """The paper's numbers for an item, from the files that it names in ``printed/``.
+
+    ``options`` are those of ``pandas.read_csv``.
+    """
+    names = [item.printed] if isinstance(item.printed, str) else item.printed or []
+    return [pd.read_csv(printed_path(item.paper, name), **options) for name in names]

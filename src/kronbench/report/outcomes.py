@@ -1,4 +1,4 @@
-"""Whether a claim holds, is undecided or contradicted: margins with their intervals.
+"""From the rows of a table to an outcome: groups, paired repeats, margins with their intervals.
 
 A margin is how far a measured mean lies on the claimed side; below zero it lies on the other.
 Where folds, splits or repeats vary, the whole interval decides; without chance the number does.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,11 @@ from kronbench.reference.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 class NotMeasured(Exception):
     """The rows hold too little for a check; the message says what is missing."""
+
+
+def without(what: Sequence, name: str = "") -> NotMeasured:
+    """The reason of a claim that names what the rows, or those of a group, do not have."""
+    return NotMeasured(f"without {', '.join(map(str, what))}" + (f" ({name})" if name else ""))
 
 
 @dataclass(frozen=True)
@@ -66,15 +71,6 @@ class Margin:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a check finds in one group: a margin, what is said of it, and its rows (None: all)."""
-
-    margin: Margin
-    text: str
-    rows: pd.Index | None = None
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What became of a check.
 
@@ -88,50 +84,119 @@ class Outcome:
     deciding: pd.Index | None = None
 
 
-def outcome(findings: Sequence[Finding], share: float = 1.0, unit: str = "groups") -> Outcome:
+def outcome(
+    findings: Sequence[tuple[Margin, str, pd.Index | None]],
+    share: float = 1.0,
+    unit: str = "groups",
+) -> Outcome:
     """The outcome over several groups, of which at least ``share`` must hold.
 
-    It is contradicted as soon as so many cannot hold any more. The group with the smallest margin
-    among those of the verdict is told.
+    A finding is the margin of a group, what is said of it, and its rows (None: all). It is
+    contradicted as soon as so many cannot hold any more. The group with the smallest margin
+    among those of the verdict is told, and how many repeats would decide all.
     """
-    sides = Counter(finding.margin.verdict for finding in findings)
-    wanted = share * len(findings)
-    if sides[HOLDS] >= wanted:
-        verdict = HOLDS
-    elif sides[HOLDS] + sides[UNDECIDED] < wanted:
-        verdict = CONTRADICTED
-    else:
-        verdict = UNDECIDED
-    among = [finding for finding in findings if finding.margin.verdict == verdict] or findings
-    told = min(among, key=lambda finding: np.nan_to_num(finding.margin.middle, nan=-np.inf))
-    text = told.text
-    if share < 1:
-        text = f"{sides[HOLDS]} of {len(findings)} {unit}" + (f"; {text}" if text else "")
-    if verdict == UNDECIDED:
-        undecided = [one.margin for one in findings if one.margin.verdict == UNDECIDED]
-        text += _needed(undecided)
-    return Outcome(verdict, text, _chance(findings, share), told.rows)
-
-
-def _chance(findings, share):
-    """How often chance contradicts: all share one level, or too many for a share must miss."""
     # scipy.stats.binom.sf is this function; see kronbench.intervals
     from scipy.special import bdtrc
 
-    misses = [finding.margin.miss for finding in findings if finding.margin.miss]
-    if share == 1 or not misses:
-        return max(misses, default=0.0)
-    spare = len(findings) - math.ceil(share * len(findings))
-    return float(bdtrc(spare, len(misses), max(misses))) if len(misses) > spare else 0.0
+    margins = [margin for margin, _, _ in findings]
+    sides = Counter(margin.verdict for margin in margins)
+    wanted = share * len(findings)
+    verdict = HOLDS if sides[HOLDS] >= wanted else UNDECIDED
+    if sides[HOLDS] + sides[UNDECIDED] < wanted:
+        verdict = CONTRADICTED
+    among = [finding for finding in findings if finding[0].verdict == verdict] or findings
+    _, text, rows = min(among, key=lambda one: np.nan_to_num(one[0].middle, nan=-np.inf))
+    if share < 1:
+        text = f"{sides[HOLDS]} of {len(findings)} {unit}" + (f"; {text}" if text else "")
+    if verdict == UNDECIDED:
+        undecided = [margin for margin in margins if margin.verdict == UNDECIDED]
+        needed = np.max([margin.needed for margin in undecided])
+        if any(np.isinf(margin.high) for margin in undecided):
+            text += "; a second split would tell its chance"
+        elif np.isinf(needed):
+            text += "; no number of repeats of such splits would decide it"
+        elif not np.isnan(needed):
+            text += f"; about {needed:,.0f} repeats would decide it"
+
+    # all groups share one level, or too many for a share must miss
+    misses = [margin.miss for margin in margins if margin.miss]
+    chance = max(misses, default=0.0)
+    if share < 1 and misses:
+        spare = len(findings) - math.ceil(share * len(findings))
+        chance = float(bdtrc(spare, len(misses), chance)) if len(misses) > spare else 0.0
+    return Outcome(verdict, text, chance, rows)
 
 
-def _needed(undecided):
-    """How many repeats would decide them all."""
-    if any(np.isinf(margin.high) for margin in undecided):
-        return "; a second split would tell its chance"
-    if any(np.isnan(margin.needed) for margin in undecided):
-        return ""
-    needed = max(margin.needed for margin in undecided)
-    if np.isinf(needed):
-        return "; no number of repeats of such splits would decide it"
-    return f"; about {needed:,.0f} repeats would decide it"
+def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (name, rows); a missing key is a group of its own, never dropped."""
+    if not by:
+        yield "", frame
+        return
+    for names, group in frame.groupby(list(by), dropna=False):
+        yield ", ".join(f"{key} {name}" for key, name in zip(by, names, strict=True)), group
+
+
+def by_repeat(group: pd.DataFrame, value: str, spread: Mapping | None) -> pd.Series:
+    """Means by repeat; without ``spread`` the mean of all, as a series of one."""
+    if spread is None:
+        return pd.Series([group[value].mean()])
+    return group.groupby(spread["over"], dropna=False)[value].mean()
+
+
+def table(
+    rows: pd.DataFrame, value: str, spread: Mapping | None, over: str | None = None
+) -> pd.DataFrame:
+    """Means with a row for each repeat (one without ``spread``) and a column for each ``over``.
+
+    Positions that a repeat did not reach are NaN.
+    """
+    rows = rows.assign(_set=0, _position=0)
+    position = over or "_position"
+    keys = spread["over"] if spread else ["_set"]
+    return rows.groupby([*keys, position], dropna=False)[value].mean().unstack(position)
+
+
+def paired(group, value, between, low, high, over, spread) -> pd.Series | None:
+    """Differences high - low, one for each repeat that both have; None where none has.
+
+    With ``over`` each side stands at the position along that column where its own mean is largest.
+    """
+    sides = [group[group[between] == side] for side in (low, high)]
+    if any(side.empty for side in sides):
+        return None
+    tables = [table(side, value, spread, over) for side in sides]
+    common = tables[0].index.intersection(tables[1].index)
+    tables = [side.loc[common].dropna(axis=1) for side in tables]
+    if common.empty or any(side.empty for side in tables):
+        return None
+    columns = [side[side.mean().idxmax()] for side in tables]
+    return columns[1] - columns[0]
+
+
+def differences(
+    frame, value, between, low, high, by, over, spread
+) -> Iterator[tuple[str, pd.Series, pd.Index]]:
+    """Yield (name, paired differences high - low, rows) of every group, which has both sides."""
+    for name, group in groups(frame, by):
+        found = paired(group, value, between, low, high, over, spread)
+        if found is None:
+            sides = group[between].unique()
+            lacking = [side for side in (low, high) if side not in sides]
+            raise without(lacking or [f"{low} and {high} on the same repeats"], name)
+        yield name, found, group.index[group[between].isin([low, high])]
+
+
+def stated(values: pd.Series, spread: Mapping | None) -> str:
+    """A mean with its interval; what should have one and has not says so."""
+    mean = values.mean()
+    if spread is None:
+        return f"{mean:.4g}"
+    level = spread.get("level", 0.95)
+    half = half_width(values, spread.get("test_over_train", 0.0), level)
+    if np.isnan(half):
+        return f"{mean:.4g} (one split: no spread)"
+    names = spread["over"]
+    plain = len(names) == 1 and "_" not in names[0]
+    counted = f"{names[0]}s" if plain else "repeats"
+    interval = f"{mean - half:.4g} to {mean + half:.4g}"
+    return f"{mean:.4g} ({100 * level:.4g} % interval {interval}, {len(values)} {counted})"

@@ -31,13 +31,12 @@ from kronbench.reference.verdicts import (
 )
 from kronbench.report.claim_files import load_statements
 from kronbench.report.claims import Verdict, control, evaluate
-from kronbench.report.layout import long_table
+from kronbench.report.layout import arrange, long_table
 from kronbench.report.outcomes import Outcome
-from kronbench.report.render import grids_of
-from kronbench.report.typeset import templates
+from kronbench.report.render import templates
 from kronbench.resources import package_path
 from kronbench.runner.columns import columns_shown
-from kronbench.runner.items import RESULTS, Item, Plan, measurements
+from kronbench.runner.items import RESULTS, Plan, measurements
 from kronbench.runner.read_results import not_measured_here, origin, read_numbers, read_sidecars
 from kronbench.yaml_files import read_yaml
 
@@ -76,67 +75,26 @@ def write_report(plan: Plan) -> str:
     if missing:
         statements, plan = _finished_part(statements, plan)
     verdicts = evaluate(statements.claims, plan)
-    if missing and plan.from_accepted:
-        verdicts = _with_others(verdicts, said.claims)
-    table = _table(verdicts)
+    if missing and plan.from_accepted:  # with those on all other claims, whose items are not there
+        known = {verdict.id: verdict for verdict in verdicts}
+        none = Outcome(UNTESTED, NOT_RUN)
+        verdicts = [known.get(claim["id"]) or Verdict.on(claim, none) for claim in said.claims]
+    columns = [field.name for field in dataclasses.fields(Verdict)]
+    table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     moved = moved_since_accepted(plan, table)
     if missing and moved:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
-    entries = [_entry(item, verdicts) for item in plan.items]
-    known = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
-    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
-    resting = [entry for entry in entries if entry["record"]["surrogates"]]
-    facts = {
-        "plan": plan,
-        "missing": missing,
-        "groups": {
-            f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
-            for whose, title in _TITLES.items()
-            for asks, where in _ASKS.items()
-        },
-        "resting": resting,
-        "surrogates": sorted(
-            {name for entry in resting for name in entry["record"]["surrogates"]}
-        ),
-        "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
-        "elsewhere": _elsewhere(sidecars),
-        "contradicted": _contradicted(statements.claims, verdicts),
-    }
+    # first what a reader of the claims looks for
+    verdicts.sort(key=lambda v: (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(v.verdict))
+    facts = _facts(statements.claims, verdicts, plan, whole) | {"missing": missing}
     template = templates().get_template("page.html.j2")
     page = template.render(
         **facts,
-        papers=[
-            {
-                "key": key,
-                **paper,
-                "authors": _AUTHORS.match(paper["citation"])[0].rstrip(", "),
-                "entries": [e for e in entries if e["item"].paper == key],
-            }
-            for key, paper in plan.papers.items()
-        ],
-        machine=_machine([sidecar["environment"] for sidecar in sidecars]),
-        findings=[found for found in findings() if found["item"] in known],
-        pictures=[known[name] for name in _PICTURES if name in known],
-        verdicts=sorted(verdicts, key=_as_told),
-        order=VERDICTS,
-        causes=_CAUSES,
-        asks=_ASKS,
-        folded=_FOLDED,
-        chance=_chance(verdicts),
-        control=control(statements.claims, plan),
         inconsistencies=(said if plan.from_accepted else statements).inconsistencies,
         moved=None if moved is None else [str(m) for m in moved if not m.timed],
         clock=[str(move) for move in moved or () if move.timed],
-        own=sorted(
-            {s["data"]["name"] for s in sidecars if (s["data"] or {}).get("source") == "own"}
-        ),
-        surroundings=sidecars[0]["environment"],
-        changed=_changed(whole) if plan.from_accepted else {},
-        unknown=UNKNOWN,
-        n_parts=len(measurements(whole)),
-        seconds=sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
     )
-    summary = _summary(moved, n_items=len(entries), **facts)
+    summary = _summary(moved, facts)
     part = plan.report / "part.html"  # beside index.html, which only a finished run has
     if missing and not plan.from_accepted:
         write_text(part, page)
@@ -151,36 +109,79 @@ def write_report(plan: Plan) -> str:
     return summary
 
 
-def _as_told(verdict):
-    """The place of a verdict: first what a reader of the claims looks for."""
-    return (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(verdict.verdict)
-
-
-def _table(verdicts):
-    columns = [field.name for field in dataclasses.fields(Verdict)]
-    return pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
+def _facts(claims, verdicts, plan, whole):
+    """What the page tells of the plan of the finished items, and of the accepted parts of all."""
+    entries = [_entry(item, verdicts) for item in plan.items]
+    known = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
+    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
+    places = [sidecar["environment"] for sidecar in sidecars]
+    resting = [entry for entry in entries if entry["record"]["surrogates"]]
+    # contradicted claims that are not our own: by paper, then those of one sentence together
+    alike = {claim["id"]: claim.get("alike", claim["sentence"]) for claim in claims}
+    contradicted = collections.defaultdict(lambda: collections.defaultdict(list))
+    for verdict in verdicts:
+        if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
+            contradicted[verdict.paper][alike[verdict.id]].append(verdict)
+    # accepted parts that do not count as made in this checkout, by the reason
+    changed = collections.defaultdict(list)
+    for item, part in measurements(whole) if plan.from_accepted else ():
+        record = item.table(part).with_suffix(".json")
+        if record.exists() and (why := changed_since(whole, item, part, read_json(record))):
+            changed[why].append(f"{item.paper} {item.name} {part}")
+    by_chance = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
+    cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
+    return {
+        "plan": plan,
+        "papers": [
+            {
+                "key": key,
+                **paper,
+                "authors": _AUTHORS.match(paper["citation"])[0].rstrip(", "),
+                "entries": [e for e in entries if e["item"].paper == key],
+            }
+            for key, paper in plan.papers.items()
+        ],
+        "groups": {
+            f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
+            for whose, title in _TITLES.items()
+            for asks, where in _ASKS.items()
+        },
+        "machine": {"cpu": " and ".join(cpus), "date": max(str(p["time"]) for p in places)[:10]},
+        "findings": [found for found in findings() if found["item"] in known],
+        "pictures": [known[name] for name in _PICTURES if name in known],
+        "verdicts": verdicts,
+        "order": VERDICTS,
+        "causes": _CAUSES,
+        "asks": _ASKS,
+        "folded": _FOLDED,
+        "contradicted": contradicted,
+        # contradicted by intervals, all that rest on intervals, and how many chance alone would
+        "chance": (
+            sum(verdict.verdict == CONTRADICTED for verdict in by_chance),
+            len(by_chance),
+            sum(verdict.chance for verdict in by_chance),
+        ),
+        "control": control(claims, plan),
+        "resting": resting,
+        "surrogates": sorted(
+            {name for entry in resting for name in entry["record"]["surrogates"]}
+        ),
+        "own": sorted(
+            {s["data"]["name"] for s in sidecars if (s["data"] or {}).get("source") == "own"}
+        ),
+        "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
+        "elsewhere": _elsewhere(sidecars),
+        "surroundings": places[0],
+        "changed": changed,
+        "unknown": UNKNOWN,
+        "n_parts": len(measurements(whole)),
+        "seconds": sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
+    }
 
 
 def findings() -> list[dict]:
     """The findings at the top of the page, each with its ``item`` and ``sentence``."""
     return read_yaml(package_path("report", "templates", "findings.yaml"))
-
-
-def _contradicted(claims, verdicts):
-    """Contradicted claims that are not our own: by paper, then those of one sentence together."""
-    alike = {claim["id"]: claim.get("alike", claim["sentence"]) for claim in claims}
-    found = collections.defaultdict(lambda: collections.defaultdict(list))
-    for verdict in verdicts:
-        if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
-            found[verdict.paper][alike[verdict.id]].append(verdict)
-    return found
-
-
-def _with_others(verdicts, claims):
-    """The verdicts with those on all other claims, whose items are not there."""
-    known = {verdict.id: verdict for verdict in verdicts}
-    not_run = Outcome(UNTESTED, NOT_RUN)
-    return [known.get(claim["id"]) or Verdict.on(claim, not_run) for claim in claims]
 
 
 def _finished_part(statements, plan):
@@ -202,85 +203,59 @@ def _finished_part(statements, plan):
             claims.append(claim)
     papers = {key: paper for key, paper in plan.papers.items() if key in dict(known)}
     part = dataclasses.replace(plan, items=items, papers=papers)
-    named = [entry for entry in statements.inconsistencies if _speaks_of(entry, known)]
+    named = []
+    for entry in statements.inconsistencies:  # whose place names an item: "table 6.1", "figure 6"
+        places = re.findall(r"(table|figure|section)s? ([\d.]*\d)", entry["place"])
+        if any((entry["paper"], f"{kind}-{number}") in known for kind, number in places):
+            named.append(entry)
     return dataclasses.replace(statements, claims=claims, inconsistencies=named), part
 
 
-def _speaks_of(entry, items):
-    """Whether the place of an inconsistency names one of these items: "table 6.1", "figure 6"."""
-    places = re.findall(r"(table|figure|section)s? ([\d.]*\d)", entry["place"])
-    return any((entry["paper"], f"{kind}-{number}") in items for kind, number in places)
-
-
-def _chance(verdicts):
-    """Contradicted by intervals, all that rest on intervals, and how many chance alone would."""
-    resting = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
-    contradicted = sum(verdict.verdict == CONTRADICTED for verdict in resting)
-    return contradicted, len(resting), sum(verdict.chance for verdict in resting)
-
-
-def _entry(item: Item, verdicts: list[Verdict]) -> dict:
+def _entry(item, verdicts):
     """Everything that the page shows of an item."""
     record = read_json(
         item.output("json"), kind=str, surrogates=list, skipped=list, seconds=int | float
     )
-    table, grids, texts, picture = None, [], {}, b""
+    shown = {"rows": None, "size": None}
     if record["kind"] == "figure":
         picture = checked(item.output("png"))
+        shown["picture"] = base64.b64encode(picture).decode()
+        # width and height of a PNG stand in its header; given, the page does not jump as it loads
+        shown["size"] = struct.unpack(">II", picture[16:24])
     else:
         table = read_numbers(item)
-        grids = grids_of(item, table, record["skipped"])
-        texts = {kind: checked(item.output(kind)).decode() for kind in ("md", "tex")}
+        shown["columns"] = list(table)
+        shown["rows"] = long_table(table, columns_shown(item).timed)
+        shown["grids"] = arrange(item, table, record["skipped"])
+        shown["markdown"] = checked(item.output("md")).decode()
     for part in item.parts:
         checked(item.table(part))
-    sidecars = read_sidecars(item)
+
+    # what its numbers rest on: program, scale, seed, revision, machine, data
+    sidecars, data = read_sidecars(item), []
+    places = sorted({origin(sidecar["environment"]) for sidecar in sidecars})
+    last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
+    for sidecar in sidecars:
+        of = sidecar["data"] or {"source": "generated", "files": []}
+        sums = [f"sha256 {file['sha256'][:12]}" for file in of["files"]]
+        data.append(f"{sidecar['part']} ({', '.join([of['source'], *sums])})")
     caption = sentences(item.caption)
-    return {
+    return shown | {
         "item": item,
         "name": f"{item.paper} {item.name}",
         "record": record,
         "sidecars": sidecars,
-        "columns": list(table) if table is not None else None,
-        "rows": long_table(table, columns_shown(item).timed) if table is not None else None,
-        "grids": grids,
-        "texts": texts,
-        "picture": base64.b64encode(picture).decode(),
-        # width and height of a PNG stand in its header; given, the page does not jump as it loads
-        "size": struct.unpack(">II", picture[16:24]) if picture else None,
-        "claims": sorted(
-            (v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)), key=_as_told
-        ),
+        "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
         "seen": " ".join(caption[:2]),
         "how": " ".join(caption[2:]),
-        "citation": _citation(item, sidecars),
+        "citation": f"Kronbench {__version__}, {item.paper} {item.name}, scale {item.scale}, "
+        f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}",
     }
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a caption: two say what is seen, the others how it was measured."""
     return re.split(r"(?<=[.?!])(?<!et al\.) (?=[A-Z\"])", text)
-
-
-def _citation(item, sidecars):
-    """What the numbers of an item rest on: program, scale, seed, revision, machine, data."""
-    places = sorted({origin(sidecar["environment"]) for sidecar in sidecars})
-    last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
-    data = []
-    for sidecar in sidecars:
-        files = sidecar["data"]["files"] if sidecar["data"] else []
-        sums = [f"sha256 {file['sha256'][:12]}" for file in files]
-        source = sidecar["data"]["source"] if sidecar["data"] else "generated"
-        data.append(f"{sidecar['part']} ({', '.join([source, *sums])})")
-    return (
-        f"Kronbench {__version__}, {item.paper} {item.name}, scale {item.scale}, "
-        f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}"
-    )
-
-
-def _machine(places):
-    """All processors on which the run was measured, and the day of the last measurement."""
-    cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
-    return {"cpu": " and ".join(cpus), "date": max(str(place["time"]) for place in places)[:10]}
 
 
 def _elsewhere(sidecars):
@@ -299,17 +274,6 @@ def _elsewhere(sidecars):
     )
 
 
-def _changed(plan):
-    """Accepted parts that do not count as made in this checkout, by the reason."""
-    found = collections.defaultdict(list)
-    for item, part in measurements(plan):
-        record = item.table(part).with_suffix(".json")
-        if record.exists():
-            if changed := changed_since(plan, item, part, read_json(record)):
-                found[changed].append(f"{item.paper} {item.name} {part}")
-    return dict(found)
-
-
 def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
     """Skip reasons, each with the items it applies to, from (item, reasons)."""
     where: dict[str, dict[str, None]] = collections.defaultdict(dict)
@@ -319,13 +283,13 @@ def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[s
     return {sentence: list(names) for sentence, names in where.items()}
 
 
-def _summary(
-    moved, n_items, plan, missing, groups, resting, surrogates, skipped, elsewhere, contradicted
-):
+def _summary(moved, facts):
+    plan, missing, surrogates = facts["plan"], facts["missing"], facts["surrogates"]
+    n_items = len(plan.items)
     lines = [f"{n_items} {'item' if n_items == 1 else 'items'} rendered at scale '{plan.scale}'"]
     if plan.from_accepted:
         lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
-    elif elsewhere:
+    elif facts["elsewhere"]:
         lines.append("partly taken from an accepted run: the page says what")
     if missing:
         # a run for one item was asked for no other: the page names them
@@ -341,9 +305,10 @@ def _summary(
         lines.append(f"  other verdicts on times, which are not compared: {', '.join(clock)}")
     if moved is None:
         lines.append("no accepted run of this scale to compare with")
-    lines += [f"not run: {sentence} ({', '.join(items)})" for sentence, items in skipped.items()]
-    where = f" (in {', '.join(entry['name'] for entry in resting)})" if resting else ""
-    lines.append(f"surrogate data: {', '.join(surrogates) or 'none'}{where}")
+    for sentence, items in facts["skipped"].items():
+        lines.append(f"not run: {sentence} ({', '.join(items)})")
+    where = ", ".join(entry["name"] for entry in facts["resting"])
+    lines.append(f"surrogate data: {', '.join(surrogates) or 'none'}{where and f' (in {where})'}")
     lines = [_wrapped(line) for line in lines]
     if surrogates and plan.config["data"] == "auto" and not plan.from_accepted:
         named = plan.at(plan.config_file.parent)
@@ -352,11 +317,11 @@ def _summary(
             f"  to try again for the real data: snakemake --cores all --configfile "
             f"{plan.config_file} --forcerun {files}"
         )
-    for title, group in groups.items():
+    for title, group in facts["groups"].items():
         if counts := collections.Counter(verdict.verdict for verdict in group):
             told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
             lines.append(f"  {title}: {told}")
-    alike = [group for of in contradicted.values() for group in of.values()]
+    alike = [group for of in facts["contradicted"].values() for group in of.values()]
     for first, *others in alike if len(alike) <= _FEW else ():
         such = f"{1 + len(others)} claims such as: " if others else ""
         told = f"  contradicted: {such}{first.sentence} ({first.paper} {first.item})"

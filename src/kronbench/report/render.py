@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
+import re
 from collections.abc import Sequence
 
+import jinja2
 import matplotlib
-import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
-from kronbench.report import typeset
 from kronbench.report.layout import Grid, arrange
-from kronbench.report.printed import read_printed
+from kronbench.report.numbers import read_printed
 from kronbench.report.style import STYLE, stamp
-from kronbench.resources import printed_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
 from kronbench.runner.read_results import (
@@ -27,7 +27,11 @@ from kronbench.runner.read_results import (
     surrogates_of,
 )
 
-_TEXTS = {"html": typeset.html, "md": typeset.markdown, "tex": typeset.latex}
+# Signs of what stands in a cell, and what they mean.
+_SIGNS = {
+    "surrogate": ("‡", "surrogate data, which say nothing about the paper"),
+    "busy": ("°", "other programs kept the machine busy"),
+}
 
 
 def render(item: Item) -> None:
@@ -49,7 +53,9 @@ def render(item: Item) -> None:
         )
     numbers, columns = results.frame, columns_shown(item)
     if hasattr(drawing, "tabulate"):
-        numbers = drawing.tabulate(results.frame, item, read_printed(item))
+        printed = read_printed(item)
+        printed = printed[0] if len(printed) == 1 else printed or None
+        numbers = drawing.tabulate(results.frame, item, printed)
         place = f"drawing {item.paper}.{item.drawing}"
         if missing := {"dataset", "source"} - set(numbers):
             raise InputError(
@@ -71,11 +77,17 @@ def render(item: Item) -> None:
         new = dict(zip(item.kinds, temporaries, strict=True))
         numbers.to_csv(new["csv"], index=False)
         if is_table:
-            grids = grids_of(item, read_table(new["csv"]), skipped)
-            for suffix, text_of in _TEXTS.items():
-                name = f"{item.paper} {item.name}"
-                text = text_of(name, item.title, grids, surrogates, others, elsewhere)
-                new[suffix].write_text(text, encoding="utf-8")
+            said = {
+                "name": f"{item.paper} {item.name}",
+                "title": item.title,
+                "grids": arrange(item, read_table(new["csv"]), skipped),
+                "surrogates": surrogates,
+                "others": others,
+                "elsewhere": elsewhere,
+            }
+            page = templates().get_template("table.html.j2").render(**said)
+            new["html"].write_text(page, encoding="utf-8")
+            new["md"].write_text(markdown(**said), encoding="utf-8")
         else:
             with matplotlib.rc_context(STYLE):
                 figure = drawing.draw(numbers, item)
@@ -101,8 +113,66 @@ def render(item: Item) -> None:
         new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
-def grids_of(item: Item, numbers: pd.DataFrame, skipped: Sequence[str] = ()) -> list[Grid]:
-    """The tables of an item in its paper's layout, from its numbers as read from its CSV."""
-    names = [item.printed] if isinstance(item.printed, str) else item.printed or []
-    texts = [pd.read_csv(printed_path(item.paper, name), dtype=str) for name in names]
-    return arrange(item, numbers, texts, skipped)
+@functools.cache
+def templates() -> jinja2.Environment:
+    """The templates of the page and of single tables."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("kronbench.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    signs = {stamp: sign for stamp, (sign, _) in _SIGNS.items()}
+    environment.globals.update(signs=signs, legend=legend)
+    return environment
+
+
+def legend(grids: Sequence[Grid]) -> list[str]:
+    """What brackets, bold numbers and signs in the cells of these tables mean."""
+    cells = [cell for grid in grids for line in grid.cells for cell in line]
+    stamps = {stamp for cell in cells for stamp in cell.stamps}
+    return [
+        *(["In brackets: the printed number."] if any(cell.printed for cell in cells) else []),
+        *(["Bold: the best number measured here."] if any(cell.best for cell in cells) else []),
+        *(f"{sign} {said}." for stamp, (sign, said) in _SIGNS.items() if stamp in stamps),
+    ]
+
+
+def markdown(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
+    """The tables of an item in the Markdown of GitHub.
+
+    With its surrogates, how its data differ from the paper's, and where it was measured, if not
+    here.
+    """
+    lines = [f"{name}: {title}"]
+    lines += [f"Surrogate data: {', '.join(surrogates)}"] if surrogates else []
+    lines += [f"Other data than the paper's: {text}" for text in others]
+    blocks = [f"**{_escaped(line)}**" for line in lines]
+    for grid in grids:
+        heads = [", ".join(filter(None, head)) for head in grid.heads]
+        rules = ["---"] * len(grid.stub) + ["---:" if n else "---" for n in grid.numeric()]
+        lines = [[_escaped(text) for text in (*grid.stub, *heads)], rules]
+        for label, cells in zip(grid.labels, grid.cells, strict=True):
+            lines.append([*map(_escaped, label), *map(_cell_text, cells)])
+        blocks += [_escaped(grid.title)] if grid.title else []
+        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        blocks += map(_escaped, grid.notes)
+    return "\n\n".join([*blocks, *map(_escaped, [*legend(grids), *elsewhere])]) + "\n"
+
+
+def _cell_text(cell):
+    if "not run" in cell.stamps:
+        return "not run"
+    if not (cell.text or cell.printed):
+        return "\N{EN DASH}"
+    ours = _escaped(cell.text)
+    ours = f"**{ours}**" if cell.best else ours
+    signs = "".join(_SIGNS[stamp][0] for stamp in cell.stamps)
+    spread = f"± {_escaped(cell.spread)}" if cell.spread else ""
+    printed = f"({_escaped(cell.printed)})" if cell.printed else ""
+    return " ".join(filter(None, (ours + signs, spread, printed)))
+
+
+def _escaped(text):
+    return re.sub(r"([\\`*_|<$])", r"\\\1", text)

@@ -37,18 +37,6 @@ STYLE = {
     ),
 }
 ALARM = "#B00020"
-_LOUD = {"size": 8, "weight": "bold"}  # letters of a stamp
-_MARGIN = 0.1  # inches that stay free on both sides of it
-_LINE = 1.2  # height of a line, in sizes of its letters
-_ACROSS = {
-    "s": "surrogate",
-    "color": ALARM,
-    "alpha": 0.16,
-    "rotation": 25,
-    "ha": "center",
-    "va": "center",
-    "zorder": 10,
-}
 # Pairs by what a round does with them.
 ROLES = {"train": "#0072B2", "test": "#D55E00", "unused": "#D5D5D5"}
 SMALL = {"fontsize": 6.5, "color": "0.3"}  # a remark in a picture
@@ -89,34 +77,24 @@ def log_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def coinciding(
-    axes: Axes, curves: Mapping[str, pd.Series], share: float = 0.01
-) -> list[list[str]]:
+def coinciding(axes: Axes, curves: Mapping[str, pd.Series]) -> list[list[str]]:
     """Names of neighbouring curves that no eye tells apart, in groups of two or more.
 
-    ``curves`` maps names to series; two coincide where they differ by no more than this share of
+    ``curves`` maps names to series; two coincide where they differ by no more than a hundredth of
     the height of the axes at all positions that both have.
     """
     axes.autoscale_view()  # else the limits may be those before the last line
+    to_axes = axes.transData + axes.transAxes.inverted()
     groups = []
     for name, curve in curves.items():
-        if groups and _alike(axes, curves[groups[-1][0]], curve, share):
+        pair = (curves[groups[-1][0]] if groups else curve.iloc[:0], curve)
+        common = pair[0].index.intersection(curve.index)
+        one, other = (to_axes.transform(np.column_stack([common, c[common]])) for c in pair)
+        if len(common) > 1 and np.abs(one - other)[:, 1].max() <= 0.01:
             groups[-1].append(name)
         else:
             groups.append([name])
     return [group for group in groups if len(group) > 1]
-
-
-def _alike(axes, one, other, share):
-    common = one.index.intersection(other.index)
-    to_axes = axes.transData + axes.transAxes.inverted()
-    heights = [to_axes.transform(np.column_stack([common, c[common]]))[:, 1] for c in (one, other)]
-    return len(common) > 1 and np.abs(heights[0] - heights[1]).max() <= share
-
-
-def rests_on(panel: Axes, dataset: str) -> None:
-    """Say whose numbers a panel shows, so that a stamp across it is only that of its own data."""
-    panel.set_gid(dataset)
 
 
 def stamp(
@@ -125,24 +103,25 @@ def stamp(
     """Write above the picture what data it rests on; the figure grows by the lines.
 
     ``others`` are sentences on other data than the paper's. Surrogates are written ``across`` the
-    picture too, or across their own panels where ``rests_on`` has said which these are.
+    picture too, or across their own panels, where the ``gid`` of these is a data set.
     """
     alarms = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
     alarms += [f"Other data than the paper's: {text}" for text in others]
     if alarms:
-        # a bold letter takes 0.7 of its size
-        width = int((figure.get_figwidth() - 2 * _MARGIN) * 72 / (0.7 * _LOUD["size"]))
+        # a bold letter of 8 points takes 0.7 of its size, a line 1.2; 0.1 inches stay free aside
+        width = int((figure.get_figwidth() - 0.2) * 72 / (0.7 * 8))
         lines = [line for text in alarms for line in textwrap.wrap(text, width)]
-        height = len(lines) * _LOUD["size"] * _LINE / 72
-        figure.set_figheight(figure.get_figheight() + height)
-        figure.suptitle("\n".join(lines), color=ALARM, **_LOUD)
+        figure.set_figheight(figure.get_figheight() + len(lines) * 8 * 1.2 / 72)
+        figure.suptitle("\n".join(lines), color=ALARM, size=8, weight="bold")
     if not (surrogates and across):
         return
+    look = {"color": ALARM, "alpha": 0.16, "rotation": 25, "zorder": 10}
+    look |= {"s": "surrogate", "ha": "center", "va": "center"}
     known = [panel for panel in figure.axes if panel.get_gid()]
     for panel in known:
         if panel.get_gid() in surrogates:
             # in no layout: it may be wider than its panel, and takes no room
             place = {"transform": panel.transAxes, "in_layout": False}
-            panel.text(0.5, 0.5, fontsize=26, **place, **_ACROSS)
+            panel.text(0.5, 0.5, fontsize=26, **place, **look)
     if not known:
-        figure.text(0.5, 0.5, fontsize=54, **_ACROSS)
+        figure.text(0.5, 0.5, fontsize=54, **look)

@@ -110,7 +110,7 @@ class Item:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The suffixes of the files that rendering it writes."""
-        drawn = ("html", "md", "tex") if self.layout else ("pdf", "png")
+        drawn = ("html", "md") if self.layout else ("pdf", "png")
         return ("csv", "json", *drawn)
 
     @property

@@ -15,7 +15,6 @@ SPEC = {
     "test_pairs": 900,
     "factor_sizes": [],
     "factors": {"features": 4, "gamma": 1.0, "rank": 30, "lookahead": 10},
-    "fingerprints": {"sizes": [], "rank": 40, "parameters": {"reg": 1.0, "product": "sparse"}},
     "seed": 7,
     "time_cap": 10,
 }
@@ -49,13 +48,3 @@ def test_a_factor_needs_little_more_memory_than_its_columns():
     assert frame["ratio"].tolist() == pytest.approx((seconds / seconds.iloc[0]).tolist())
     # G, and a dozen numbers for each point beside it; a second G would make 16
     assert frame["peak_bytes"].between(8, 14).all()
-
-
-def test_landmarks_of_fingerprints_predict_new_compounds():
-    size = {"compounds": 2000, "series": 10, "targets": 50, "pairs": 30_000}
-    entry = SPEC["fingerprints"] | {"sizes": [size]}
-    frame = run_experiment("performance.largest_runs", SPEC | {"fingerprints": entry}, None, "all")
-    (row,) = frame.to_dict("records")
-    assert (row["m"], row["q"], row["n"], row["rank"]) == (2000, 50, 30_000, 40)
-    assert 0.2 < row["r2"] < 0.8  # a fifth of the variance is noise
-    assert 0.1 < row["trace_error"] < 0.9

@@ -15,7 +15,7 @@ from kronbench.papers.stock.draw import (
     regularization_maps,
 )
 from kronbench.papers.stock.measure import leave_one_out_grid
-from kronbench.report.render import read_printed
+from kronbench.report.numbers import read_printed
 from kronbench.runner.clock import Timing
 from kronbench.runner.items import load_plan
 from kronbench.runner.job import run_experiment

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.report.printed import read_printed
+from kronbench.report.numbers import read_printed
 from kronbench.report.style import SMALL, coinciding, log_ticks, new_figure, shared_legend
 
 LOOKS = {"dual": "-", "primal": "--"}
@@ -33,7 +33,7 @@ def draw(frame, item):
                     outer = "outer " if "max_inner" in entry["solver_parameters"] else ""
                     panel.set_xlabel(f"{outer}iterations")
             if place := item.drawing_options.get("printed_at"):
-                printed = read_printed(item).set_index("method").loc[place["method"], dataset]
+                printed = read_printed(item)[0].set_index("method").loc[place["method"], dataset]
                 look = {
                     "ms": 10,
                     "mfc": "white",

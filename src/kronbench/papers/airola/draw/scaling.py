@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 from matplotlib.lines import Line2D
 
-from kronbench.report.estimates import disturbed, span
-from kronbench.report.printed import read_printed
+from kronbench.report.estimates import disturbed
+from kronbench.report.numbers import read_printed
 from kronbench.report.style import SMALL, coinciding, new_figure
 
 MARKERS = ".s^vDp"  # of the weights, from the smallest
@@ -21,7 +21,7 @@ def draw(frame, item):
     """Means over folds; the caption tells the signs."""
     figure, axes = new_figure(1, 3, height=3.2, sharex=True)
     training, prediction, auc = axes[0]
-    printed = read_printed(item)
+    printed = read_printed(item)[0]
     colours = {method: f"C{place}" for place, method in enumerate(frame["method"].unique())}
     markers = dict(zip(sorted(frame["reg"].unique()), itertools.cycle(MARKERS), strict=False))
     optimum = item.drawing_options.get("optimum_auc")

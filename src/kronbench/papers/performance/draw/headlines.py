@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.papers.stock.draw.leave_one_out_table import seconds_of
-from kronbench.report.estimates import disturbed, doubts, exponent
+from kronbench.report.estimates import disturbed, exponent
 from kronbench.report.numbers import format_number, name_of
 from kronbench.report.style import ALARM, new_figure, shared_legend
 from kronbench.runner.columns import SHOWN, Columns
@@ -14,13 +14,13 @@ from kronbench.runner.columns import SHOWN, Columns
 MARKS_SURROGATES = True  # at their lines
 PRINTED, THEIR_WAY, OUR_WAY = "printed", "by the paper's method", "by our best"
 _BLAS_TIME, _BLAS_TIMES = "seconds at the BLAS rate", "seconds over these"
-# Of the columns at the right: ratios of two times.
-_HEADS = (
-    "printed /\ntheir way",
-    "printed /\nour best",
-    "their way /\nour best",
-    "our best /\nBLAS",
-)
+# The columns at the right: ratios of two times.
+RATIOS = {
+    "printed /\ntheir way": "the paper's method, times faster than printed",
+    "printed /\nour best": "times faster than printed",
+    "their way /\nour best": "times faster than the paper's method",
+    "our best /\nBLAS": _BLAS_TIMES,
+}
 # What is compared, and the name of its axis.
 QUANTITIES = {
     "seconds": "seconds",
@@ -54,73 +54,62 @@ def tabulate(frame, item, printed):
     those in which a matrix product carries out the ``operations`` of an entry, "seconds over
     these" how many times as long our best takes.
     """
-    options = item.drawing_options
-    rate = 1e9 * _number(_selected(frame, options["rate"], "ours"), options["rate"])
-    rows = [_row(frame, entry, rate) for entry in options["headlines"]]
-    return pd.DataFrame([row for row in rows if row is not None])
+    table = []
+    _, gflops = _side(frame, item.drawing_options["rate"], "ours")
+    for entry in item.drawing_options["headlines"]:
+        (their_rows, theirs), (our_rows, best) = (
+            _side(frame, entry, side) for side in ("theirs", "ours")
+        )
+        if np.isnan([theirs, best]).all():
+            continue
+        rows, kind = pd.concat([their_rows, our_rows]), entry["quantity"]
+        printed = entry.get("printed", np.nan)
+        if isinstance(printed, str):
+            printed = next(iter(rows[printed].dropna()), np.nan)
+        bound = isinstance(printed, str) and printed.startswith(">")  # the least that it can be
+        printed = seconds_of(printed) if isinstance(printed, str) else float(printed)
+        surrogate = (rows["source"] == "surrogate").any()
+        row = {
+            "paper": entry["item"].partition("/")[0],
+            "headline": entry["name"],
+            "quantity": kind,
+            "our best differs": entry.get("differs", ""),
+            f"{kind}, {PRINTED}": printed,
+            "printed is a bound": bound,
+            f"{kind}, {THEIR_WAY}": theirs,
+            f"{kind}, {OUR_WAY}": best,
+            "busy": disturbed(rows),
+            "of": entry["item"],
+            "dataset": ", ".join(rows["dataset"].unique()),
+            "source": "surrogate" if surrogate else rows["source"].iloc[0],
+        }
+        if kind == "seconds":
+            row["times faster than printed"] = printed / best
+            row["the paper's method, times faster than printed"] = printed / theirs
+            row["times faster than the paper's method"] = theirs / best
+        if "operations" in entry and len(our_rows):
+            operations = float(our_rows.eval(entry["operations"]).sum())
+            row[_BLAS_TIME] = operations / (1e9 * gflops)
+            row[_BLAS_TIMES] = best / row[_BLAS_TIME]
+        table.append(row)
+    return pd.DataFrame(table)
 
 
-def _row(frame, entry, rate):
-    their_rows, our_rows = (_selected(frame, entry, side) for side in ("theirs", "ours"))
-    theirs, best = _number(their_rows, entry), _number(our_rows, entry)
-    if np.isnan([theirs, best]).all():
-        return None
-    rows, kind = pd.concat([their_rows, our_rows]), entry["quantity"]
-    printed, bound = _printed(rows, entry)
-    row = {
-        "paper": entry["item"].partition("/")[0],
-        "headline": entry["name"],
-        "quantity": kind,
-        "our best differs": entry.get("differs", ""),
-        f"{kind}, {PRINTED}": printed,
-        "printed is a bound": bound,
-        f"{kind}, {THEIR_WAY}": theirs,
-        f"{kind}, {OUR_WAY}": best,
-        "busy": disturbed(rows),
-        "of": entry["item"],
-        "dataset": ", ".join(rows["dataset"].unique()),
-        "source": "surrogate" if (rows["source"] == "surrogate").any() else rows["source"].iloc[0],
-    }
-    if kind == "seconds":
-        row["times faster than printed"] = printed / best
-        row["the paper's method, times faster than printed"] = printed / theirs
-        row["times faster than the paper's method"] = theirs / best
-    if "operations" in entry and len(our_rows):
-        row[_BLAS_TIME] = float(our_rows.eval(entry["operations"]).sum()) / rate
-        row[_BLAS_TIMES] = best / row[_BLAS_TIME]
-    return row
-
-
-def _selected(frame, entry, side):
-    """The rows of one side of an entry, with their numbers in the column ``number``."""
+def _side(frame, entry, side):
+    """The rows of one side of an entry, and its number; NaN where it was not measured."""
     rows = frame[frame["of"] == entry["item"]]
     if rows.empty or entry.get(side) is None:  # its paper may not be in the run
-        return rows.iloc[:0]
+        return rows.iloc[:0], np.nan
     for where in filter(None, (entry.get("where"), entry[side].get("where"))):
         rows = rows.query(where)
     value = entry[side].get("value", entry.get("value"))
-    numbers = rows[value] if value in rows else rows.eval(value)
-    return rows.assign(number=numbers).dropna(subset=["number"])
-
-
-def _number(rows, entry):
-    """The number of one side; NaN where it was not measured."""
+    rows = rows.assign(number=rows[value] if value in rows else rows.eval(value))
+    rows = rows.dropna(subset=["number"])
     if rows.empty:
-        return np.nan
+        return rows, np.nan
     if "over" in entry:
-        return exponent(rows[entry["over"]], rows["number"])
-    return float(rows["number"].item())
-
-
-def _printed(rows, entry):
-    """The printed number, and whether it is the least that it can have been."""
-    value = entry.get("printed")
-    if isinstance(value, str):
-        known = rows[value].dropna()
-        value = None if known.empty else known.iloc[0]
-    if isinstance(value, str):
-        return seconds_of(value), value.startswith(">")
-    return (np.nan if value is None else float(value)), False
+        return rows, exponent(rows[entry["over"]], rows["number"])
+    return rows, float(rows["number"].item())
 
 
 def draw(numbers, item):
@@ -137,7 +126,7 @@ def draw(numbers, item):
 
 
 def _panel(panel, rows, kind):
-    places = np.arange(len(rows))[::-1]
+    places, records = np.arange(len(rows))[::-1], rows.to_dict("records")
     columns = [f"{kind}, {way}" for way in (PRINTED, THEIR_WAY, OUR_WAY)]
     values = rows[columns].astype(float)
     panel.hlines(places, values.min(axis=1), values.max(axis=1), color="0.8", lw=1, zorder=1)
@@ -153,8 +142,9 @@ def _panel(panel, rows, kind):
         if _BLAS_TIME in rows:
             look = {"marker": "|", "ms": 9, "mew": 1.5, "color": "C4", "ls": ""}
             panel.plot(rows[_BLAS_TIME], places, label="BLAS time", **look)
-        for place, row in zip([len(rows), *places], [None, *rows.to_dict("records")], strict=True):
-            for column, text in enumerate(_HEADS if row is None else _ratios(row)):
+        lines = [RATIOS, *map(_ratios, records)]
+        for place, texts in zip([len(rows), *places], lines, strict=True):
+            for column, text in enumerate(texts):
                 panel.annotate(
                     text, (1, place), (26 + 38 * column, 0), va="center", ha="center",
                     xycoords=("axes fraction", "data"), textcoords="offset points",
@@ -162,7 +152,7 @@ def _panel(panel, rows, kind):
                 )  # fmt: skip
     else:
         panel.set_xlim(0, 1.05 * values.max(axis=None))
-    panel.set_yticks(places, [_named(row) for row in rows.to_dict("records")])
+    panel.set_yticks(places, [_named(row) for row in records])
     for label, source in zip(panel.get_yticklabels(), rows["source"], strict=True):
         label.set_linespacing(1)
         if source == "surrogate":
@@ -174,23 +164,19 @@ def _panel(panel, rows, kind):
 
 def _ratios(row):
     """The entries below the heads, a dash where one of the two numbers is missing."""
-    ratios = [
-        *(row[f"{way}times faster than printed"] for way in ("the paper's method, ", "")),
-        row["times faster than the paper's method"],
-        row.get(_BLAS_TIMES, np.nan),
-    ]
-    texts = [_two_digits(ratio) if np.isfinite(ratio) else "-" for ratio in ratios]
-    if row["printed is a bound"]:
-        texts[:2] = [f"> {text}" if text != "-" else text for text in texts[:2]]
+    texts = []
+    for head, column in RATIOS.items():
+        ratio = row.get(column, np.nan)
+        bound = "> " if row["printed is a bound"] and head.startswith("printed") else ""
+        text = bound + format_number(float(f"{ratio:.2g}"), digits=2)
+        texts.append(text if np.isfinite(ratio) else "-")
     return texts
-
-
-def _two_digits(value):
-    return format_number(float(f"{value:.2g}"), digits=2)
 
 
 def _named(row):
     name = row["headline"].replace(f", {row['dataset']},", f", {name_of(row['dataset'])},")
-    name = f"{name} ({doubts(row)})" if doubts(row) else name
+    doubts = ["surrogate data"] if row["source"] == "surrogate" else []
+    doubts += ["busy machine"] if row["busy"] in (True, "True") else []
+    name += f" ({', '.join(doubts)})" if doubts else ""
     texts = filter(None, [name, row["our best differs"]])
     return "\n".join(textwrap.fill(text, 48) for text in texts)

@@ -7,16 +7,12 @@ COLUMNS = SHOWN | Columns(
     clock=("seconds", "low", "high", "cpu seconds", "seconds of the first way"),
     ratios_of_clock=("ratio of seconds", "times faster"),
 )
-_MEASURED = ("pairs", "auc")
-
 _NAMES = {
     "n": "pairs",
     "seconds_low": "low",
     "seconds_high": "high",
     "cpu_seconds": "cpu seconds",
     "ratio": "ratio of seconds",
-    "first": "seconds of the first way",
-    "times": "times faster",
 }
 
 
@@ -27,7 +23,7 @@ def tabulate(frame, item, printed):
     its two sides.
     """
     first = frame.groupby(["dataset", "model"])[["seconds", "busy"]].transform("first")
-    frame = frame.assign(
-        busy=frame["busy"] | first["busy"], first=first["seconds"], times=1 / frame["ratio"]
-    ).rename(columns=_NAMES)
-    return frame[[name for name in frame if name in COLUMNS or name in _MEASURED]]
+    table = frame.assign(busy=frame["busy"] | first["busy"]).rename(columns=_NAMES)
+    table["seconds of the first way"] = first["seconds"]
+    table["times faster"] = 1 / frame["ratio"]
+    return table[[name for name in table if name in COLUMNS or name in ("pairs", "auc")]]

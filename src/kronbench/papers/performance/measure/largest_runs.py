@@ -6,13 +6,10 @@ import numba
 import numpy as np
 import pandas as pd
 import psutil
-from sklearn.metrics import r2_score
-from sklearn.pipeline import make_pipeline
 
-from kronbench.datasets.generators import FingerprintRecipe, checkerboard
+from kronbench.datasets.generators import checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
-from kronbench.models import KronRidge, VertexNystroem
 from kronbench.pairs import PairData
 from kronbench.runner.clock import Stopwatch, measure, peak_mib, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
@@ -33,14 +30,13 @@ COLUMNS = TIMING | Columns(
 
 
 def run(spec, data, rng):
-    """Rows of three kinds, told apart by ``task``, each with its ``solver``.
+    """Rows of two kinds, told apart by ``task``, each with its ``solver``.
 
     "KronSVM": a fit for each of ``solvers`` and its ``sizes`` (m = q), and the prediction of pairs
     between new vertices; ``products`` is ``seconds`` in units of a product with Q. "factor":
     incomplete Cholesky and CSI of one rank in turn, with kernel columns on demand (Bach & Jordan
     2005, section 5.3); ``peak_bytes`` is what of the peak was not there before, for each number of
-    G. "fingerprints": ridge regression on landmarks of the compounds' Tanimoto kernel, and the
-    prediction of as many pairs of new compounds; ``trace_error`` is what the landmarks miss.
+    G.
     """
     rows = []
     for name, entry in spec["solvers"].items():
@@ -51,9 +47,6 @@ def run(spec, data, rng):
     for n in spec["factor_sizes"]:
         with fresh_process(__name__, **threads) as pool:
             rows += pool.apply(_measure_factors, (n, spec["factors"], spec["seed"]))
-    for size in spec["fingerprints"]["sizes"]:
-        with fresh_process(__name__, **threads) as pool:
-            rows.append(pool.apply(_measure_fingerprints, (size, spec)))
     return pd.DataFrame(rows)
 
 
@@ -96,65 +89,36 @@ def _board(dtype, m, rng, **options):
 
 
 def _measure_factors(n, spec, seed):
-    # Compiled code is loaded before the clock starts.
-    for decompose, _ in _decompositions(300, spec, seed).values():
-        decompose()
-    ways = _decompositions(n, spec, seed)
+    rank, ahead = spec["rank"], spec["lookahead"]
+    columns = {"incomplete Cholesky": rank, "CSI": rank + ahead}  # of G; the smaller comes first
+    for size in (300, n):
+        rng = generator(seed, "points", size)
+        X = rng.random((size, spec["features"]))
+        targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(size)
+        kernel = KernelColumns(X, "gaussian", spec["gamma"])
+        # ways that no tolerance ends before their rank
+        plain = partial(incomplete_cholesky, kernel, rank, 0.0)
+        aided = partial(csi, kernel, targets, rank, lookahead=ahead, tol=0.0)
+        if size < n:  # compiled code is loaded before the clock starts
+            plain()
+            aided()
     before, peaks = psutil.Process().memory_info().rss / 2**20, {}
 
     def decomposed(name, decompose):
         reached = decompose().rank
-        # A peak is never taken back: the smaller factor comes first.
-        peaks.setdefault(name, peak_mib())
+        peaks.setdefault(name, peak_mib())  # a peak is never taken back
         return reached
 
-    calls = {name: partial(decomposed, name, decompose) for name, (decompose, _) in ways.items()}
+    ways = zip(columns, (plain, aided), strict=True)
+    calls = {name: partial(decomposed, name, decompose) for name, decompose in ways}
     found = time_interleaved(calls, max_seconds=_PATIENCE)
-    plain = found["incomplete Cholesky"][1]
+    first = found["incomplete Cholesky"][1]
     rows = []
     for name, (reached, timing) in found.items():
-        columns, peak = ways[name][1], peaks[name]
-        row = {"task": "factor", "solver": name, "n": n, "rank": reached, "columns": columns}
-        row |= timing.columns() | {"busy": timing.busy or plain.busy, "peak_mib": peak}
-        row["ratio"] = timing.seconds / plain.seconds
-        rows.append(row | {"peak_bytes": (peak - before) * 2**20 / (n * columns)})
+        row = {"task": "factor", "solver": name, "n": n, "rank": reached}
+        row |= {"columns": columns[name], **timing.columns()}
+        row |= {"busy": timing.busy or first.busy, "peak_mib": peaks[name]}
+        row["ratio"] = timing.seconds / first.seconds
+        row["peak_bytes"] = (peaks[name] - before) * 2**20 / (n * columns[name])
+        rows.append(row)
     return rows
-
-
-def _decompositions(n, spec, seed):
-    """Ways, which no tolerance ends before their rank, and the columns of G; the smaller first."""
-    rng = generator(seed, "points", n)
-    X = rng.random((n, spec["features"]))
-    targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n)
-    kernel = KernelColumns(X, "gaussian", spec["gamma"])
-    rank, ahead = spec["rank"], spec["lookahead"]
-    plain = partial(incomplete_cholesky, kernel, rank, 0.0)
-    aided = partial(csi, kernel, targets, rank, lookahead=ahead, tol=0.0)
-    return {"incomplete Cholesky": (plain, rank), "CSI": (aided, rank + ahead)}
-
-
-def _measure_fingerprints(size, spec):
-    entry, seed = spec["fingerprints"], spec["seed"]
-    n, m, q = size["pairs"], size["compounds"], size["targets"]
-    recipe = FingerprintRecipe(size["series"], q, generator(seed, "series and targets", m))
-    # Compiled code is loaded before the clock starts.
-    small, labels = recipe.pairs(400, 1000, generator(seed, "warm-up"))
-    _on_landmarks(entry, 20).fit(small, labels).predict(small)
-    pairs, y = recipe.pairs(m, n, generator(seed, "train", m))
-    test, y_test = recipe.pairs(m, n, generator(seed, "test", m))
-    model = _on_landmarks(entry, entry["rank"])
-    _, timing = measure(lambda: model.fit(pairs, y))
-    with Stopwatch() as prediction:
-        predicted = model.predict(test)
-    row = {"task": "fingerprints", "solver": "KronRidge on landmarks", "m": m, "q": q, "n": n}
-    row |= timing.columns() | {"busy": timing.busy or prediction.timing().busy}
-    row |= {"rank": model[0].row_landmarks_.shape[0], "trace_error": model[0].row_trace_error_}
-    row |= {"predict_pairs": n, "predict_seconds": prediction.seconds}
-    return row | {"r2": r2_score(y_test, predicted), "peak_mib": peak_mib()}
-
-
-def _on_landmarks(entry, rank):
-    single = {"dtype": "float32"}
-    landmarks = VertexNystroem(row_kernel="tanimoto", row_rank=rank, random_state=0, **single)
-    ridge = KronRidge(form="primal", solver="minres", **single, **entry["parameters"])
-    return make_pipeline(landmarks, ridge)

@@ -1,5 +1,7 @@
 """Seconds, rate and memory of the sampled Kronecker product, a process for each method."""
 
+import itertools
+from functools import partial
 from importlib.metadata import version
 
 import numpy as np
@@ -47,13 +49,11 @@ def run(spec, data, rng):
             skipped.append(str(reason))
             del methods["RLScore"]
     for method, sizes in tqdm(methods.items(), unit="method"):
-        curves = [(dtype, threads) for dtype in spec["dtypes"] for threads in spec["threads"]]
-        for dtype, threads in curves:
-            for m in sizes:
-                point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
-                with fresh_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
-                    row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
-                rows.append(point | row)
+        for dtype, threads, m in itertools.product(spec["dtypes"], spec["threads"], sizes):
+            point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
+            with fresh_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
+                row = pool.apply(_measure, (point, spec["fraction"], spec["order"]))
+            rows.append(point | row)
     frame = pd.DataFrame(rows)
     # Every time beside that of the sparse method; busy where either was.
     keys = ["m", "dtype", "threads"]
@@ -95,7 +95,7 @@ def _measure(point, fraction, order):
             SampledKroneckerOperator(G[:9], K[:9], [0], [0], [0], [0], method=kind) @ v[:1]
         with Stopwatch() as setup:
             if method == "scipy":
-                product, chosen = _scipy_product(G, K, rows, cols), ""
+                product, chosen = partial(_scipy_product, G, K, rows, cols), ""
             elif method == "RLScore":
                 # in C order, with pairs in 32 bits on either side
                 pairs = [rows.astype(np.int32), cols.astype(np.int32)] * 2
@@ -111,6 +111,10 @@ def _measure(point, fraction, order):
         )
     (u, timing), (_, machine) = found["product"], found["machine"]
     gflops = 4e-9 * m * len(rows) / timing.seconds
+    # Sums over all coefficients, of which a sparse product adds up those of a row.
+    some = np.linspace(0, len(rows) - 1, 50).astype(int)
+    V = sparse.csr_array((v.astype(float), (rows, cols)), shape=(m, m))
+    expected = [G[rows[h]].astype(float) @ (V @ K[cols[h]].astype(float)) for h in some]
     return {
         "n": len(rows),
         **timing.columns(),
@@ -120,28 +124,15 @@ def _measure(point, fraction, order):
         "blas_share": gflops / (2e-9 * order**3 / machine.seconds),
         "chosen": chosen,
         "peak_mib": peak_mib(),
-        "deviation": _deviation(u, G, K, rows, cols, v),
+        "deviation": np.abs(u[some] - expected).max() / np.abs(expected).max(),
     }
 
 
-def _deviation(u, G, K, rows, cols, v):
-    """Against the sums over all coefficients, of which a sparse product adds up those of a row."""
-    some = np.linspace(0, len(rows) - 1, 50).astype(int)
-    V = sparse.csr_array((v.astype(float), (rows, cols)), shape=(len(G), len(K)))
-    expected = [G[rows[h]].astype(float) @ (V @ K[cols[h]].astype(float)) for h in some]
-    return np.abs(u[some] - expected).max() / np.abs(expected).max()
-
-
-def _scipy_product(G, K, rows, cols):
+def _scipy_product(G, K, rows, cols, v):
     """Algorithm 1 as it is written with scipy alone: a sparse product, then gathered rows."""
-
-    def product(v):
-        V = sparse.csr_array((v, (rows, cols)), shape=(len(G), len(K)))
-        S = V @ K
-        u = np.empty(len(rows), v.dtype)
-        for start in range(0, len(rows), 1 << 16):
-            part = slice(start, start + (1 << 16))
-            u[part] = np.einsum("hk,kh->h", G[rows[part]], S[:, cols[part]])
-        return u
-
-    return product
+    S = sparse.csr_array((v, (rows, cols)), shape=(len(G), len(K))) @ K
+    u = np.empty(len(rows), v.dtype)
+    for start in range(0, len(rows), 1 << 16):
+        part = slice(start, start + (1 << 16))
+        u[part] = np.einsum("hk,kh->h", G[rows[part]], S[:, cols[part]])
+    return u

@@ -1,5 +1,7 @@
 """What shared and saved products buy: a whole path of ridge weights, a symmetric inner solver."""
 
+from functools import partial
+
 import pandas as pd
 
 from kronbench.datasets.drug_target import labelled_pairs
@@ -34,21 +36,19 @@ def run(spec, data, rng):
         reg=regs[middle], solver="minres", max_iter=spec["iterations"], tol=0, product="sparse"
     )
 
-    def path():
+    def path(every):
         found = ridge.path(*fold, regs, X_test=test_pairs)
+        if every:
+            return [found.test_scores(j) for j in range(len(regs))][middle][-1]
         return (found.solutions.coefficients[:, -1] @ found.test_images)[middle]
-
-    def whole_path():
-        found = ridge.path(*fold, regs, X_test=test_pairs)
-        return [found.test_scores(j) for j in range(len(regs))][middle][-1]
 
     def fitted(model):
         return lambda: scores_of(model.fit(*fold), test_pairs)
 
     ways = {
         ("ridge", "one weight"): fitted(ridge),
-        ("ridge", "all weights"): path,
-        ("ridge", "all weights, every iterate"): whole_path,
+        ("ridge", "all weights"): partial(path, False),
+        ("ridge", "all weights, every iterate"): partial(path, True),
         ("L2-SVM", "QMR"): fitted(KronSVM(reg=1.0, solver="qmr", product="sparse")),
         ("L2-SVM", "CG"): fitted(KronSVM(reg=1.0, solver="cg", product="sparse")),
     }

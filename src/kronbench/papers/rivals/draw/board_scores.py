@@ -4,7 +4,7 @@ from matplotlib.lines import Line2D
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.comparisons import RATIOS, TITLES, by_method, level_with_best
-from kronbench.report.style import new_figure, rests_on
+from kronbench.report.style import new_figure
 
 KERNELS = "C0"
 _KINDS = {  # their colours and methods
@@ -51,7 +51,7 @@ def draw(frame, item):
             )
         panel.axvline(0.5, color="0.7", lw=0.6)
         panel.set_xlim(0.35, 1.0)
-        rests_on(panel, dataset)
+        panel.set_gid(dataset)  # of whose surrogates it is stamped
         if dataset == datasets[0]:
             panel.set_title(TITLES[setting])
     for dataset, line in zip(datasets, axes, strict=True):

@@ -4,7 +4,7 @@ import numpy as np
 
 from kronbench.intervals import half_width
 from kronbench.papers.rivals.draw.low_rank_table import TEST_OVER_TRAIN
-from kronbench.report.style import log_ticks, new_figure, rests_on, shared_legend
+from kronbench.report.style import log_ticks, new_figure, shared_legend
 
 _LOOKS = {
     "CSI": {"color": "C0", "marker": "o"},
@@ -30,7 +30,7 @@ def draw(frame, item):
         panels[0].axhline(0, color="0.5", lw=0.8, label="full kernel")
         panels[0].set_title(f"Mean (data sets: {frame['dataset'].nunique()})")
         for panel, dataset in zip(panels[1:], shown, strict=True):
-            rests_on(panel, dataset)
+            panel.set_gid(dataset)  # of whose surrogates it is stamped
             own, highest = frame[frame["dataset"] == dataset], 0.0
             for pivots, look in _LOOKS.items():
                 rows = own[own["pivots"] == pivots]

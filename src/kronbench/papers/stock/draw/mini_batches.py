@@ -3,7 +3,7 @@
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from kronbench.report.numbers import name_of
-from kronbench.report.style import new_figure, rests_on, shared_legend
+from kronbench.report.style import new_figure, shared_legend
 
 TITLES = {"B": "known classes", "D": "novel classes"}
 LOOKS = {"independent-task": {"color": "C0"}, "two-step": {"color": "C4"}}
@@ -16,7 +16,7 @@ def draw(frame, item):
     figure, axes = new_figure(len(problems), 2, height=1.6)
     for panels, ((dataset, setting), part) in zip(axes, problems, strict=True):
         for panel, (measure, label) in zip(panels, MEASURES.items(), strict=True):
-            rests_on(panel, dataset)
+            panel.set_gid(dataset)  # of whose surrogates it is stamped
             for model, curve in part.groupby("model"):
                 look = {"ms": 2.5, **LOOKS[model]}
                 if (curve["on_edge"] > 0).any():

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from kronbench.report.numbers import name_of
-from kronbench.report.printed import read_printed
+from kronbench.report.numbers import name_of, read_printed
 from kronbench.report.style import SMALL, new_figure, shared_legend
 
 
 def draw(frame, item):
     """One line for each setting; at our best value a dot, and a diamond at the printed AUC."""
     frame = frame[frame["method"] == "KK"]
-    printed = read_printed(item).set_index(["setting", "method"])
+    printed = read_printed(item)[0].set_index(["setting", "method"])
     datasets = list(frame["dataset"].unique())
     figure, axes = new_figure(1, len(datasets), height=2.6, sharey=True)
     for panel, dataset in zip(axes[0], datasets, strict=True):

@@ -6,8 +6,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MultipleLocator
 
 from kronbench.papers.stock.draw.leave_one_out_table import NEAR
-from kronbench.report.numbers import name_of
-from kronbench.report.printed import read_printed
+from kronbench.report.numbers import name_of, read_printed
 from kronbench.report.style import new_figure
 
 _CROSS = {"marker": "x", "color": "black", "mew": 1.6, "ls": ""}
@@ -15,7 +14,7 @@ _CROSS = {"marker": "x", "color": "black", "mew": 1.6, "ls": ""}
 
 def draw(frame, item):
     """Contours of AUC, a cross at the best pair, a line around what is as good."""
-    printed = read_printed(item).set_index(["setting", "method"])
+    printed = read_printed(item)[0].set_index(["setting", "method"])
     frame = frame[frame["method"] == "TS"]
     datasets, settings = list(frame["dataset"].unique()), sorted(frame["setting"].unique())
     figure, axes = new_figure(len(datasets), len(settings), height=1.65, sharex=True, sharey=True)
