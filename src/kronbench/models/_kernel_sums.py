@@ -11,7 +11,7 @@ from kronbench.errors import InputError
 from kronbench.evaluation import margin_scores
 from kronbench.linalg import KernelColumns, dense, gram, minres
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._vertex_kernel import check_precomputed, check_width
+from kronbench.models._pair_labels import check_precomputed, check_width
 from kronbench.pairs import PairData, SampledKroneckerOperator
 
 Candidate = str | Callable | np.ndarray

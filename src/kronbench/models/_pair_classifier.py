@@ -9,9 +9,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs, encode_two_classes
+from kronbench.models._pair_labels import check_pairs, check_width, encode_two_classes
 from kronbench.models._parameters import OfPairs
-from kronbench.models._vertex_kernel import check_width
 from kronbench.pairs import PairData
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import used_vertices

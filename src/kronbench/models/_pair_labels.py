@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
+
+
+def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, side: str) -> None:
+    """InputError unless a kernel matrix has a column for each training vertex of its side."""
+    if matrix.shape[1] != n_training:
+        raise InputError(
+            f"{side}_features is a precomputed kernel of shape {matrix.shape}: give one "
+            f"column for each of the {n_training} training vertices"
+        )
+
+
+def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) -> None:
+    """InputError unless features have as many columns as those of the training set."""
+    if features.shape[1] != width:
+        raise InputError(
+            f"{side}_features has {features.shape[1]} columns and the training set "
+            f"{width}: give the same features to both"
+        )
 
 
 def check_pairs(X: PairData) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._pair_labels import check_pairs
+from kronbench.models._pair_labels import check_pairs, check_precomputed, check_width
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
@@ -27,7 +27,6 @@ from kronbench.models._parameters import (
     parameter,
 )
 from kronbench.models._vertex_features import VertexFeatures
-from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.data import same_features, used_vertices

@@ -13,7 +13,7 @@ from kronbench.linalg import (
     one_blas_thread,
 )
 from kronbench.linalg.low_rank_factors import TOLERANCE
-from kronbench.models._vertex_kernel import check_precomputed, check_width
+from kronbench.models._pair_labels import check_precomputed, check_width
 from kronbench.pairs.data import used_vertices
 
 

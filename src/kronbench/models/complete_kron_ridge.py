@@ -10,13 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.models._label_matrix_model import (
-    LabelMatrixModel,
-    check_exact,
-    warn_if_ill_conditioned,
-)
+from kronbench.models._label_matrix_model import LabelMatrixModel, check_exact
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
-from kronbench.models._vertex_kernel import VertexKernel
+from kronbench.models._vertex_kernel import VertexKernel, warn_if_ill_conditioned
 from kronbench.pairs._small_pairs import small_pairs
 from kronbench.pairs.leave_folds_out import kron_leave_folds_out
 from kronbench.pairs.leave_one_out import kron_leave_one_out
@@ -71,8 +67,8 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
         filter = as_filter(self.filter)
         reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
-        rows = VertexKernel(row_features, row_vertices, self.row_kernel, self.row_gamma, "row")
-        cols = VertexKernel(col_features, col_vertices, self.col_kernel, self.col_gamma, "col")
+        rows = VertexKernel(self, "row", row_features, row_vertices)
+        cols = VertexKernel(self, "col", col_features, col_vertices)
         if self.loss == "ranking":
             centred = KernelCenterer().fit_transform(cols.gram())
             col_spectrum = kernel_spectrum(centred, "the centred col kernel")
@@ -83,7 +79,7 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         products = np.outer(rows.spectrum.values, col_spectrum.values)
         filtered = filter(products, reg)
         if reg == 0:
-            warn_if_ill_conditioned(products, "the Kronecker product kernel")
+            warn_if_ill_conditioned(products, "the Kronecker product kernel", stacklevel=4)
         self.dual_coef_ = U @ (filtered * (U.T @ Y @ V)) @ V.T
         self.shape_ = Y.shape
         self._rows, self._cols, self._col_spectrum, self._labels = rows, cols, col_spectrum, Y
@@ -105,14 +101,14 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
                 f"setting {setting!r} leaves out columns of a row, and loss='ranking' compares "
                 "them: only 'B' has a shortcut"
             )
-        given = self._rows.spectrum, self._col_spectrum, self._labels, regs
         if symmetric and setting != "A":
             raise InputError(
                 f"symmetric=True has no shortcut in setting {setting!r}, only in 'A': "
                 "TwoStepRidge has one in each"
             )
+        given = self._rows.spectrum, self._col_spectrum, self._labels, *regs
         if symmetric:
-            return kron_symmetric_pairs(*given)
+            return enumerate(kron_symmetric_pairs(*given))
         if folds is None:
-            return kron_leave_one_out(setting, *given)
-        return kron_leave_folds_out(setting, *given, folds)
+            return enumerate(kron_leave_one_out(setting, *given))
+        return enumerate(kron_leave_folds_out(setting, *given, folds))

@@ -14,9 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs
+from kronbench.models._pair_labels import check_pairs, check_width
 from kronbench.models._parameters import OfPairs, estimator, parameter
-from kronbench.models._vertex_kernel import check_width
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
