@@ -72,7 +72,8 @@ class IndependentRidge(RidgeOfSides):
         return super().fit_matrix(row_features, np.empty((n_cols, 0)), Y)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
-        self._n_given_tasks, self._task_positions = col_features.shape[0], col_vertices
+        self._n_given_tasks = col_features.shape[0]
+        self._task_positions = slice(None) if col_vertices is None else col_vertices
         rows = VertexRidge(self, "row", row_features, row_vertices, "filter", "reg")
         self._fit_sides(Y, rows)
         if not self.keep_data:
@@ -98,11 +99,9 @@ class IndependentRidge(RidgeOfSides):
                 "IndependentRidge predicts for the tasks of its training set only; TwoStepRidge "
                 "and CompleteKronRidge take new ones"
             )
-        cols = X.cols
-        if self._task_positions is not None:
-            position = np.full(X.n_cols, -1)
-            position[self._task_positions] = np.arange(self.shape_[1])
-            cols = position[X.cols]
+        position = np.full(X.n_cols, -1)
+        position[self._task_positions] = np.arange(self.shape_[1])
+        cols = position[X.cols]
         if (cols < 0).any():
             raise InputError(
                 f"X holds pairs of column {X.cols[cols < 0][0]}, which has no training labels: "

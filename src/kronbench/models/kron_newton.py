@@ -71,6 +71,7 @@ class KronNewton(EitherTask, ProductKernelModel):
 
     _multi_class = False
 
+    @property
     def _iterations_regularize(self):
         return self.iterated
 
@@ -100,8 +101,7 @@ class KronNewton(EitherTask, ProductKernelModel):
         else:
             classes, y = None, check_targets(X, y)
             if self.loss == "ridge":
-                intercept = self._intercept(y, weight)
-                y = y - intercept if intercept else y
+                y, intercept = self._centred(y, weight)
         constant = loss.margin and self.fit_intercept
         primal = self._is_primal()
         minimize: Callable = newton_primal if primal else newton_dual

@@ -95,6 +95,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     _root = None  # of the weights of the pairs
 
+    @property
     def _iterations_regularize(self):
         return self.solver == "minres"
 
@@ -116,9 +117,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         """
         self._check_parameters()
         X, y, weight = with_weight(X, y, sample_weight)
-        y = check_targets(X, y)
-        intercept = self._intercept(y, weight)
-        y = y - intercept if intercept else y
+        y, intercept = self._centred(check_targets(X, y), weight)
         self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
@@ -153,70 +152,58 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         return (maps, design) if is_thin(len(X), width) else None
 
     def _iterate(self, X, y, callback):
-        if self._is_primal():
-            maps = self._make_feature_maps(X)
-            operator, solve = self._design_operator(*self._design(maps, X)), self._solve_primal
-        else:
-            maps, operator, solve = None, self._gram_operator(X), self._solve_dual
-        root, dual = self._root, maps is None
-        operator = weighted(operator, root, dual=dual)
+        root, reg, dual = self._root, self.reg, not self._is_primal()
+        maps = None if dual else self._make_feature_maps(X)
+        unweighted = (
+            self._gram_operator(X) if dual else self._design_operator(*self._design(maps, X))
+        )
+        operator = weighted(unweighted, root, dual=dual)
         y = scaled(root, y.astype(operator.dtype, copy=False))
-        if callback and root is not None:
-            callback = _of_pairs(callback, root, dual)
-        found, objectives, near = solve(operator, y, callback)
-        coef = scaled(root, found.x) if dual else found.x
-        self._set_fitted(X, maps, coef, np.array(objectives), found.stop, near)
+        system, b, yy, objectives = operator, y, float(y @ y), []
+        if not dual:
+            p = operator.shape[1]
+            system = LinearOperator(
+                (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
+            )
+            b = operator.rmatvec(y)
 
-    def _solve_dual(self, gram, y, callback):
-        objectives = []
-
-        def risk(a, residual):
-            error = residual + self.reg * a  # y - Q a, without a product
-            scores = y - error
-            return scores, 0.5 * float(error @ error) + 0.5 * self.reg * float(a @ scores)
-
-        def observe(a, residual):
-            scores, now = risk(a, residual)
-            objectives.append(now)
-            return callback and callback(Iterate(len(objectives), a, scores, now))
-
-        found = minres(
-            gram, y, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
-        )
-        scores, now = risk(found.x, found.residual)
-        # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
-        near = np.linalg.norm(found.residual) <= _NEAR * np.linalg.norm(scores)
-        return found, self._ending_in(now, objectives, found), near
-
-    def _solve_primal(self, design, y, callback):
-        d = design.shape[1]
-        normal = LinearOperator(
-            (d, d), matvec=lambda v: design.rmatvec(design.matvec(v)), dtype=y.dtype
-        )
-        b, yy = design.rmatvec(y), float(y @ y)
-        objectives = []
-
-        def observe(w, residual):
+        def risk(coef, residual):
+            """The scores, in the dual alone, and the objective, without a product."""
+            if dual:
+                error = residual + reg * coef  # y - Q a
+                scores = y - error
+                return scores, 0.5 * float(error @ error) + 0.5 * reg * float(coef @ scores)
             # with X'X w = b - reg w - residual, 1/2 ||X w - y||^2 + reg/2 ||w||^2 is
-            risk = 0.5 * (yy - float(w @ (b + residual)))
-            objectives.append(risk)
-            return callback and callback(Iterate(len(objectives), w, design.matvec(w), risk))
+            return None, 0.5 * (yy - float(coef @ (b + residual)))
+
+        def observe(coef, residual):
+            scores, now = risk(coef, residual)
+            objectives.append(now)
+            if not callback:
+                return False
+            scores = scores if dual else operator.matvec(coef)
+            if root is not None:  # the callback sees the pairs as they are
+                coef, scores = scaled(root, coef) if dual else coef, scaled(1 / root, scores)
+            return callback(Iterate(len(objectives), coef, scores, now))
 
         found = minres(
-            normal, b, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
+            system, b, shift=reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        scores = design.matvec(found.x)
-        error = y - scores
-        now = 0.5 * float(error @ error) + 0.5 * self.reg * float(found.x @ found.x)
-        # they are off by X (X'X + reg I)^-1 times the residual, and |s / (s^2 + reg)| is at most
-        off = np.linalg.norm(found.residual) / (2 * np.sqrt(self.reg))
+        coef, off = found.x, np.linalg.norm(found.residual)
+        if dual:
+            # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
+            scores, last = risk(coef, found.residual)
+        else:
+            scores = operator.matvec(coef)
+            error = y - scores
+            last = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
+            # they are off by X (X'X + reg I)^-1 times it, and |s / (s^2 + reg)| is at most
+            off /= 2 * np.sqrt(reg)
         near = off <= _NEAR * np.linalg.norm(scores)
-        return found, self._ending_in(now, objectives, found), near
-
-    @staticmethod
-    def _ending_in(last, objectives, found):
-        """The objectives up to the iterate that is kept, whose own comes of a product."""
-        return [*objectives[: found.n_iter - 1], last] if found.n_iter else []
+        # the objectives up to the iterate that is kept, whose own comes of a product
+        path = np.array([*objectives[: found.n_iter - 1], last] if found.n_iter else [])
+        coef = scaled(root, coef) if dual else coef
+        self._set_fitted(X, maps, coef, path, found.stop, near)
 
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
@@ -240,16 +227,21 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         optimum.
         """
         self._check_parameters()
-        y = check_targets(X, y)
-        regs = check_regs(regs)
+        y, regs = check_targets(X, y), check_regs(regs)
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
-        intercept = self._intercept(y, None)
-        y = y - intercept if intercept else y
+        y, intercept = self._centred(y, None)
+        images = None
         if thin := self._thin_design(X):
-            return self._thin_path(y, regs, thin, X_test, intercept)
+            maps, design = thin
+            ridge = ThinRidge(design, y)
+            if X_test is not None:
+                images = ridge.images(self._design(maps, X_test))
+            objective = np.array([[ridge.objective(reg)] for reg in regs])
+            reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
+            return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
         gram = operator = self._gram_operator(X)
         together = (
             X_test is not None
@@ -257,13 +249,19 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             and X_test.row_features is X.row_features
             and X_test.col_features is X.col_features
         )
+        test_images: list[np.ndarray] = []
         if X_test and together:  # a product with the training pairs, then the test pairs
             rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
-            both = PairData(X.row_features, X.col_features, rows, cols)
-            operator, test_images = _collecting(self._gram_operator(X, both), len(X))
+            both = self._gram_operator(X, PairData(X.row_features, X.col_features, rows, cols))
+
+            def product(v):
+                image = both.matvec(v)
+                test_images.append(image[len(X) :])
+                return image[: len(X)]
+
+            operator = LinearOperator(gram.shape, matvec=product, dtype=both.dtype)
         y = y.astype(operator.dtype, copy=False)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
-        images = None
         if together:
             images = np.array(test_images)
         elif X_test is not None:
@@ -272,26 +270,17 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        reasons, last, far = self._ends(gram, y, solutions, bounds)
-        self._warn_of_path(regs, reasons, far)
+        reasons, last = self._ends(gram, y, solutions, bounds)
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
 
-    def _thin_path(self, y, regs, thin, X_test, intercept):
-        maps, design = thin
-        ridge = ThinRidge(design, y)
-        images = None if X_test is None else ridge.images(self._design(maps, X_test))
-        objective = np.array([[ridge.objective(reg)] for reg in regs])
-        reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
-        return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
-
     def _ends(self, gram, y, found, bounds):
-        """Why each weight ended, its last iterate that is what it claims to be, and which are far.
+        """Why each weight ended, and its last iterate that is what it claims to be; warnings.
 
         The bounds of the residuals take no products; the weights that they leave in doubt do.
         """
         last = np.full(len(found.shifts), found.n_iter - 1)
         if not found.n_iter:
-            return ("tol",) * len(last), last, last > 0
+            return ("tol",) * len(last), last
 
         def parted(j, k, allowed):
             """Whether the residual of an iterate is more than ``allowed``."""
@@ -314,36 +303,34 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 lost[j] = parted(j, ends[j], attained)
         scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
         sizes = np.linalg.norm(scores, axis=1)
-        if not self._iterations_regularize():
+        far = np.zeros(len(last), bool)
+        if not self._iterations_regularize:
             # kernels to other pairs round otherwise than those of the residual
             lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
-        reached &= ~lost
+            if self.tol > 0:
+                far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
+        for which, ended, remedy in (
+            (lost, "was ended by rounding", "larger weights, double precision or scaled features"),
+            (
+                far,
+                "ended far from the optimum",
+                "more iterations or larger weights, or solver='minres' if early stopping is "
+                "intended",
+            ),
+        ):
+            if which.any():
+                warnings.warn(
+                    f"KronRidge.path {ended} for {which.sum()} of {len(last)} weights, up to "
+                    f"reg={found.shifts[which].max():g}: give {remedy}",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
         otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
         reasons = tuple(
-            "tol" if within else "rounding" if spoilt else otherwise
+            "rounding" if spoilt else "tol" if within else otherwise
             for within, spoilt in zip(reached, lost, strict=True)
         )
-        far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
-        return reasons, last, far
-
-    def _warn_of_path(self, regs, reasons, far):
-        lost = regs[[reason == "rounding" for reason in reasons]]
-        if len(lost):
-            warnings.warn(
-                f"KronRidge.path was ended by rounding for {len(lost)} of {len(regs)} weights, up "
-                f"to reg={lost.max():g}: give larger weights, double precision or scaled "
-                "features",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if far.any() and self.tol > 0 and not self._iterations_regularize():
-            warnings.warn(
-                f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
-                f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "
-                "or solver='minres' if early stopping is intended",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        return reasons, last
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the t pairs of X, as ``decision_function``."""
@@ -361,25 +348,3 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_pairs(X)
         then = self._as_fitted()
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
-
-
-def _of_pairs(callback, root, dual):
-    """It for iterates of the scaled system: with the coefficients and the scores of the pairs."""
-
-    def shown(it):
-        coef = scaled(root, it.coef) if dual else it.coef
-        return callback(Iterate(it.n_iter, coef, scaled(1 / root, it.scores), it.objective))
-
-    return shown
-
-
-def _collecting(operator, n):
-    """The first n outputs of an operator, and a list to which a product adds the others."""
-    others = []
-
-    def product(v):
-        image = operator.matvec(v)
-        others.append(image[n:])
-        return image[:n]
-
-    return LinearOperator((n, n), matvec=product, dtype=operator.dtype), others

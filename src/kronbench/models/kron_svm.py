@@ -42,5 +42,4 @@ class KronSVM(KronNewton):
     line_search: bool = False
     tol: float = 1e-8
 
-    def _iterations_regularize(self):
-        return True
+    _iterations_regularize = True
