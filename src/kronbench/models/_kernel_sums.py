@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def is_named(candidate: Candidate, name: str) -> bool:
 
 def base_kernels(
     candidates: Mapping[str, Candidate],
-    powers: tuple[int, ...],
+    powers: Sequence[int],
     X: PairData,
     y: np.ndarray,
     side: str,
@@ -40,6 +40,7 @@ def base_kernels(
     size = features.shape[0]
     bases = {}
     for name, candidate in candidates.items():
+        entry = f"{side}_kernels[{name!r}]"
         if is_named(candidate, "constant"):
             bases[name] = np.ones((size, size))
             continue
@@ -51,53 +52,50 @@ def base_kernels(
                 f"{side}_kernels has {candidate!r}: give one of {', '.join(map(repr, NAMES))}, a "
                 "kernel function or a kernel matrix"
             )
-        if isinstance(candidate, str) or callable(candidate):
-            K = gram(features, kernel=candidate)
-        else:
-            K = dense(candidate)
+        named = isinstance(candidate, str) or callable(candidate)
+        K = gram(features, kernel=candidate) if named else dense(candidate)
         if K.shape != (size, size):
             raise InputError(
-                f"{side}_kernels[{name!r}] has shape {K.shape}: give one row and one column for "
-                f"each of the {size} vertices"
+                f"{entry} has shape {K.shape}: give one row and one column for each of the {size} "
+                "vertices"
             )
-        check_semidefinite(K, f"{side}_kernels[{name!r}]")
+        check_semidefinite(K, entry)
         level = np.mean(K.diagonal()[np.unique(index)])
         if not level > 0:
             raise InputError(
-                f"{side}_kernels[{name!r}] is zero for every vertex of the training pairs: leave "
-                "it out, or give other features"
+                f"{entry} is zero for every vertex of the training pairs: leave it out, or give "
+                "other features"
             )
-        K = K / level
-        for power in powers:
-            bases[name if power == 1 else f"{name}^{power}"] = K**power
+        bases |= _in_powers(name, K / level, powers)
     return bases
+
+
+def _in_powers(name, K, powers):
+    return {name if power == 1 else f"{name}^{power}": K**power for power in powers}
 
 
 def kernel_of_new(
     weights: Mapping[str, float],
     candidates: Mapping[str, Candidate],
-    powers: tuple[int, ...],
+    powers: Sequence[int],
     X: PairData,
     y: np.ndarray,
     side: str,
     features: np.ndarray,
 ) -> np.ndarray:
     """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side."""
-    given, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
-    size = given.shape[0]
-    total = np.zeros((features.shape[0], size))
+    given, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
+    total = np.zeros((features.shape[0], given.shape[0]))
     for name, candidate in candidates.items():
-        names = {name if power == 1 else f"{name}^{power}": power for power in powers}
-        if not any(weights.get(name, 0) for name in (name, *names)):
+        if not any(weights.get(of, 0) for of in (name, *_in_powers(name, 1.0, powers))):
             continue
         if is_named(candidate, "constant"):
             total += weights[name]
             continue
         if is_named(candidate, "profile"):  # a new vertex has the profile zero
             Z, gamma = _profiles(X, y, side)
-            total += weights[name] * gram(
-                np.zeros((1, Z.shape[1])), Z, kernel="gaussian", gamma=gamma
-            )
+            none = np.zeros((1, Z.shape[1]))
+            total += weights[name] * gram(none, Z, kernel="gaussian", gamma=gamma)
             continue
         if not (isinstance(candidate, str) or callable(candidate)):
             raise InputError(
@@ -105,17 +103,15 @@ def kernel_of_new(
                 f"{side} vertex: fit to a PairData that also has the vertices to predict, or "
                 "give 'precomputed' and the matrix as features"
             )
-        used = np.unique(index)
         if is_named(candidate, "precomputed"):
-            check_precomputed(features, size, side)
+            check_precomputed(features, given.shape[0], side)
             diagonal, K = dense(given).diagonal()[used], dense(features)
         else:
             check_width(features, given.shape[1], side)
             diagonal = KernelColumns(given[used], candidate).diagonal()
             K = gram(features, given, kernel=candidate)
-        K = K / np.mean(diagonal)
-        for of_power, power in names.items():
-            total += weights[of_power] * K**power
+        for of_power, base in _in_powers(name, K / np.mean(diagonal), powers).items():
+            total += weights[of_power] * base
     return total
 
 
@@ -140,8 +136,7 @@ def _profiles(X, y, side):
     return Z, 1 / known.mean() if len(known) else 1.0
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(NamedTuple):
     """Pairs that train and validate, their labels less the training mean, and base kernels."""
 
     train: PairData
@@ -184,13 +179,13 @@ def validation_loss(
     b = minres(operator, cross.rmatvec(r), **options).x
     A = _matrix(train, a)
     C = _matrix(test, r) - _matrix(train, b)
-    scale = 2 / len(r)
-    by_rows, by_cols = C @ G @ A.T, C.T @ K @ A
-    return (
-        float(r @ r) / len(r),
-        scale * row_weights * _derivatives(fold.rows, by_rows),
-        scale * col_weights * _derivatives(fold.cols, by_cols),
-    )
+
+    def gradient(weights, bases, M):
+        derivatives = [*(np.vdot(base, M) for base in bases.values()), np.trace(M)]
+        return 2 / len(r) * weights * np.array(derivatives)
+
+    by_rows = gradient(row_weights, fold.rows, C @ G @ A.T)
+    return float(r @ r) / len(r), by_rows, gradient(col_weights, fold.cols, C.T @ K @ A)
 
 
 def combined(bases: Mapping[str, np.ndarray], weights: np.ndarray) -> np.ndarray:
@@ -206,7 +201,3 @@ def _matrix(pairs, values):
     M = np.zeros((pairs.n_rows, pairs.n_cols))
     np.add.at(M, (pairs.rows, pairs.cols), values)
     return M
-
-
-def _derivatives(bases, M):
-    return np.array([*(np.vdot(base, M) for base in bases.values()), np.trace(M)])

@@ -125,34 +125,29 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         y = check_targets(X, y)
         _check_vary(y, "y")
         regs = check_regs(self.regs).tolist()
-        self.cv_results_: dict[str, list] = {
-            "row_kernel": [],
-            "col_kernel": [],
-            "reg": [],
-            "error": [],
-        }
-        folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
-        names, reg = self._grid(folds, regs)
+        cv = self.cv
+        if isinstance(cv, Integral):
+            if int(cv) > len(X):
+                raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
+            cv = KFold(cv, shuffle=True, random_state=self.random_state)
+        folds = [self._fold(X, y, *split) for split in check_cv(cv).split(X, y)]
+        names = ("row_kernel", "col_kernel", "reg", "error")
+        self.cv_results_: dict[str, list] = {name: [] for name in names}
+        kernels, reg = self._grid(folds, regs)
         self.best_score_ = min(self.cv_results_["error"])
         steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
-        weights = self._begin(names, bases, _START if steps else 0)
+        weights = self._begin(kernels, bases, _START if steps else 0)
         if steps:
-            weights = self._descend(folds, weights, reg, names)
+            weights = self._descend(folds, weights, reg, kernels)
         return self._finish(X, y, weights, reg)
 
     def refit(self, X: PairData, y: ArrayLike, params: Mapping) -> Self:
         """Fit what an earlier choice, the ``best_params_`` of a fit, says; nothing is chosen."""
         self._check_parameters()
-        y = check_targets(X, y)
-        return self._finish(X, y, *self._chosen(X, y, params))
-
-    def _chosen(self, X, y, params):
-        """The weights of all kernels and effects, and reg, of an earlier choice."""
-        weights = []
+        y, weights = check_targets(X, y), []
         for side in ("row", "col"):
-            given = params[f"{side}_weights"]
-            bases = self._bases(X, y, side)
+            given, bases = params[f"{side}_weights"], self._bases(X, y, side)
             if strange := given.keys() - bases.keys():
                 raise InputError(
                     f"params have weights of {', '.join(sorted(strange))}: the {side} kernels are "
@@ -160,7 +155,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                 )
             weights.append({name: given.get(name, 0.0) for name in bases})
             weights[-1][None] = params[f"{side}_effect"]
-        return weights, params["reg"]
+        return self._finish(X, y, weights, params["reg"])
 
     def _bases(self, X, y, side):
         candidates = self._candidates(side)
@@ -168,21 +163,13 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             raise InputError(f"{side}_kernels is empty: give at least one kernel")
         if not (self.powers and all(isinstance(k, Integral) and k >= 1 for k in self.powers)):
             raise InputError(f"powers is {self.powers!r}: give whole numbers from 1")
-        return base_kernels(candidates, tuple(self.powers), X, y, side)
+        return base_kernels(candidates, self.powers, X, y, side)
 
     def _candidates(self, side):
         candidates = getattr(self, f"{side}_kernels")
         if isinstance(candidates, Mapping):
             return candidates
         return {candidates if isinstance(candidates, str) else "kernel": candidates}
-
-    def _splits(self, X, y):
-        cv = self.cv
-        if isinstance(cv, Integral):
-            if int(cv) > len(X):
-                raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
-            cv = KFold(cv, shuffle=True, random_state=self.random_state)
-        return list(check_cv(cv).split(X, y))
 
     def _fold(self, X, y, train, test):
         if not len(train) or not len(test):
@@ -194,12 +181,24 @@ class KronRidgeCV(RegressorMixin, OfPairs):
 
     def _grid(self, folds, regs):
         """The best pair of one row and one column kernel, and its weight, by the mean error."""
-        cols = self._tried_alone("col", folds[0].cols)
+        ridge = self._ridge(1.0, self.effect, self.effect)
+
+        def errors(fold, row, col):
+            kernels = fold.rows[row], fold.cols[col]
+            train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
+            path = ridge.path(train, fold.y_train, regs, test)
+            return [
+                np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))
+            ]
+
         for row in self._tried_alone("row", folds[0].rows):
-            for col in cols:
-                errors = np.mean([self._path(fold, row, col, regs) for fold in folds], axis=0)
-                self._note([row] * len(regs), [col] * len(regs), regs, errors)
-        return self._best()
+            for col in self._tried_alone("col", folds[0].cols):
+                found = np.mean([errors(fold, row, col) for fold in folds], axis=0)
+                for reg, error in zip(regs, found, strict=True):
+                    self._note(row, col, reg, error)
+        at = int(np.argmin(self.cv_results_["error"]))
+        row, col, reg, _ = (values[at] for values in self.cv_results_.values())
+        return (row, col), reg
 
     def _tried_alone(self, side, bases):
         """All but "constant", which has nothing to say alone."""
@@ -207,21 +206,11 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         found = [name for name in bases if not is_named(candidates.get(name), "constant")]
         return found or list(bases)
 
-    def _path(self, fold, row, col, regs):
-        ridge = self._ridge(1.0, self.effect, self.effect)
-        kernels = fold.rows[row], fold.cols[col]
-        train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
-        path = ridge.path(train, fold.y_train, regs, _over_the_same(train, test))
-        return [np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))]
-
-    def _note(self, rows, cols, regs, errors):
-        for key, values in zip(self.cv_results_, (rows, cols, regs, errors), strict=True):
-            self.cv_results_[key] += [v if isinstance(v, str) else float(v) for v in values]
-
-    def _best(self):
-        at = int(np.argmin(self.cv_results_["error"]))
-        row, col, reg, _ = (self.cv_results_[key][at] for key in self.cv_results_)
-        return (row, col), reg
+    def _note(self, row, col, reg, error):
+        for of_key, value in zip(
+            self.cv_results_.values(), (row, col, float(reg), float(error)), strict=True
+        ):
+            of_key.append(value)
 
     def _begin(self, names, both_bases, share):
         """Weights of a row and a column kernel, beside them ``share`` among the others."""
@@ -236,6 +225,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         """L-BFGS on the logarithms of all weights; reg stays, as their scale stands for it."""
         n_rows = len(weights[0])
         start = np.log(np.concatenate([list(side.values()) for side in weights]))
+        tried: list = []
 
         def loss(logs):
             row_weights, col_weights = np.split(np.exp(logs), [n_rows])
@@ -246,12 +236,10 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                 )
                 value += found / len(folds)
                 gradient += np.concatenate([by_rows, by_cols]) / len(folds)
-            scale = row_weights.sum() * col_weights.sum()
-            self._note(["sum"], ["sum"], [reg / scale], [value])
+            self._note("sum", "sum", reg / (row_weights.sum() * col_weights.sum()), value)
             tried.append((value, logs.copy()))
             return value, gradient
 
-        tried: list = []
         box = [(x - _BOX, x + _BOX) for x in start]
         options = {"maxiter": self.gradient_steps, "maxfun": 2 * self.gradient_steps}
         minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
@@ -259,24 +247,18 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         if best_value > self.best_score_:  # the point of the grid has no other kernels
             return self._begin(names, (folds[0].rows, folds[0].cols), 0)
         self.best_score_ = best_value
-        found = np.split(np.exp(logs), [n_rows])
-        edges = np.split(np.abs(logs - start) > _BOX - 1e-6, [n_rows])
-        for side, at_edge, prefix in zip(weights, edges, ("row", "col"), strict=True):
-            for name, edge in zip(side, at_edge, strict=True):
-                if edge:
-                    self.on_edge_.append(f"{prefix} {name or 'effect'}")
+        labels = [
+            f"{side} {name or 'effect'}"
+            for side, of_side in zip(("row", "col"), weights, strict=True)
+            for name in of_side
+        ]
+        self.on_edge_ += np.array(labels)[np.abs(logs - start) > _BOX - 1e-6].tolist()
         return [
             dict(zip(side, map(float, values), strict=True))
-            for side, values in zip(weights, found, strict=True)
+            for side, values in zip(weights, np.split(np.exp(logs), [n_rows]), strict=True)
         ]
 
     def _finish(self, X, y, weights, reg):
-        self._set_sums(X, y, weights, reg)
-        pairs = X.with_features(*self.kernels_)
-        self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
-        return self
-
-    def _set_sums(self, X, y, weights, reg):
         # from left to right: Python's own sum compensates from 3.12 on
         scales = [reduce(add, (w for name, w in side.items() if name)) for side in weights]
         effects = [side.pop(None) / scale for side, scale in zip(weights, scales, strict=True)]
@@ -297,10 +279,12 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             for side, of_side in zip(("row", "col"), weights, strict=True)
         )
         self.best_estimator_ = self._ridge(self.best_params_["reg"], *effects)
+        pairs = X.with_features(*self.kernels_)
+        self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
+        return self
 
     def _ridge(self, reg, row_effect, col_effect):
         return KronRidge(
-            form="dual",
             reg=reg,
             row_kernel="precomputed",
             col_kernel="precomputed",
@@ -319,31 +303,19 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         """
         check_is_fitted(self)
         check_pairs(X)
-        known = self.best_estimator_.X_fit_
-        features = [
-            self._kernel(getattr(X, f"{side}_features"), side, getattr(known, f"{side}_features"))
-            for side in ("row", "col")
-        ]
-        return self.intercept_ + self.best_estimator_.predict(X.with_features(*features))
-
-    def _kernel(self, features, side, known):
-        """Kernel values of vertices with those of the training set; ``known`` if they are they."""
-        if same_features(features, getattr(self.X_fit_, f"{side}_features")):
-            return known
-        return kernel_of_new(
-            self.best_params_[f"{side}_weights"],
-            self._candidates(side),
-            tuple(self.powers),
-            self.X_fit_,
-            self.y_fit_,
-            side,
-            features,
-        )
-
-
-def _over_the_same(train, test):
-    """The pairs of ``test`` over the very features of ``train``, so that vertices are the same."""
-    return PairData(train.row_features, train.col_features, test.rows, test.cols)
+        values = []
+        for side in ("row", "col"):
+            name, weights = f"{side}_features", self.best_params_[f"{side}_weights"]
+            features = getattr(X, name)
+            if same_features(features, getattr(self.X_fit_, name)):
+                values.append(getattr(self.best_estimator_.X_fit_, name))
+            else:
+                fitted = self.X_fit_, self.y_fit_, side
+                new = kernel_of_new(
+                    weights, self._candidates(side), self.powers, *fitted, features
+                )
+                values.append(new)
+        return self.intercept_ + self.best_estimator_.predict(X.with_features(*values))
 
 
 def _check_vary(y, name):
