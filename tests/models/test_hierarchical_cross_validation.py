@@ -13,7 +13,6 @@ from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.criterion import CrossValidation
 from kronbench.class_tree.kernels import GaussianKernels
 from kronbench.class_tree.posterior_mode import NewtonCG
-from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
@@ -74,15 +73,9 @@ def value_and_gradient(options, problem, x=None):
     """Minus Psi and its gradient by the vector of a search, at x or where it begins."""
     learner = search(**options)
     X, codes, coupling = learner.estimator._checked(*problem)
+    sharing, options = (learner.sharing, learner.gamma_sharing), {"tol": 1e-13}
     criterion = learner.estimator._criterion(
-        X,
-        codes,
-        coupling,
-        FOLDS,
-        tol=1e-13,
-        variance_groups=node_groups(learner.sharing, coupling, "sharing"),
-        gamma_groups=node_groups(learner.gamma_sharing, coupling, "gamma_sharing"),
-        learn_coupling=learner.learn_coupling,
+        X, codes, coupling, FOLDS, sharing, learn_coupling=learner.learn_coupling, **options
     )
     x = criterion.start if x is None else x
     evaluation, gradient, _ = criterion.evaluate(x)

@@ -1,4 +1,4 @@
-"""Models of rows: checked input, tags, labels of the leaves of a tree, the most probable class."""
+"""Models of rows: checked input, tags, labels of the leaves of a tree, softmax predictions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kronbench.class_tree.softmax import softmax
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.models._parameters import CheckedParameters
@@ -91,15 +91,24 @@ class OfRows(CheckedParameters):
 
 
 class RowClassifier(ClassifierMixin, OfRows):
-    """A subclass gives ``_scores(X)``, (n_new, C): the largest is that of the class to predict."""
+    """A softmax classifier; a subclass gives ``_scores(X)``, (n_new, C)."""
+
+    classes_: np.ndarray
 
     def predict(self, X: Rows) -> np.ndarray:
         """The most probable class (n_new,)."""
-        best = np.argmax(self._scores(X), axis=1)
-        return self.classes_[best]
+        return self.classes_[np.argmax(self._scores(X), axis=1)]
 
-    def _training_rows(self, X, y) -> tuple[Any, np.ndarray]:
-        self._check_parameters()
-        X, y = training_rows(self, X, y)
-        check_classification_targets(y)
-        return X, y
+    def decision_function(self, X: Rows) -> np.ndarray:
+        """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Rows) -> np.ndarray:
+        """Probabilities (n_new, C); rows sum to one."""
+        return softmax(self._scores(X))[0]
+
+    def predict_log_proba(self, X: Rows) -> np.ndarray:
+        """Their logarithms."""
+        scores = self._scores(X)
+        return scores - softmax(scores)[1][:, None]

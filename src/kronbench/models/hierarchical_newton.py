@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
 
 from kronbench.class_tree.coupling import DenseCoupling
 from kronbench.class_tree.covariance import FeatureCovariance, space_of
@@ -19,7 +20,8 @@ from kronbench.class_tree.criterion import Criterion, CrossValidation
 from kronbench.class_tree.kernels import kernels_of
 from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
 from kronbench.class_tree.printed_mode import PrintedNewton
-from kronbench.class_tree.softmax import SoftmaxLoss, softmax
+from kronbench.class_tree.sharing import node_groups
+from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
 from kronbench.models._parameters import (
@@ -38,6 +40,7 @@ from kronbench.models._row_classifier import (
     encode_leaves,
     forget_fit,
     new_rows,
+    training_rows,
 )
 
 _SOLVERS: dict[str, Callable] = {
@@ -47,26 +50,8 @@ _SOLVERS: dict[str, Callable] = {
 }
 
 
-class ClassScores(RowClassifier):
-    """Predictions of a softmax classifier; a subclass gives ``_scores(X)``."""
-
-    def decision_function(self, X: Rows) -> np.ndarray:
-        """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: Rows) -> np.ndarray:
-        """Probabilities (n_new, C); rows sum to one."""
-        return softmax(self._scores(X))[0]
-
-    def predict_log_proba(self, X: Rows) -> np.ndarray:
-        """Their logarithms."""
-        scores = self._scores(X)
-        return scores - softmax(scores)[1][:, None]
-
-
 @estimator
-class HierarchicalNewtonClassifier(ClassScores):
+class HierarchicalNewtonClassifier(RowClassifier):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
@@ -117,8 +102,6 @@ class HierarchicalNewtonClassifier(ClassScores):
     Attributes
     ----------
     {row_classes}
-    tree_ : Tree or DenseCoupling
-        What couples the classes.
     dual_coef_ : (n, C) array
         Not where a linear kernel has fewer features than rows.
     coef_ : (d, C) array
@@ -177,14 +160,9 @@ class HierarchicalNewtonClassifier(ClassScores):
         """
         model = clone(self)
         X, codes, coupling = model._checked(X, y)
-        criterion = model._criterion(
-            X,
-            codes,
-            coupling,
-            folds,
-            variance_groups=_groups_as_given(self.variance, coupling.n_nodes),
-            gamma_groups=_groups_as_given(self.gamma, coupling.n_nodes),
-        )
+        # an entry of the gradient for a number, and for each node of an array
+        sharing = ["all" if np.ndim(v) == 0 else "node" for v in (self.variance, self.gamma)]
+        criterion = model._criterion(X, codes, coupling, folds, sharing)
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
         if not evaluation.converged:
             warnings.warn(
@@ -197,24 +175,22 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""
-        X, y = self._training_rows(X, y)
-        coupling, codes = self._encode(y)
-        return X, codes, coupling
-
-    def _encode(self, y):
-        """The tree, and codes of the labels."""
+        self._check_parameters()
+        X, y = training_rows(self, X, y)
+        check_classification_targets(y)
         tree, self.classes_, codes = encode_leaves(self.tree, y, self.classes)
         if self.coupling is None:
-            return tree, codes
+            return X, codes, tree
         coupling = DenseCoupling(self.coupling)
         if coupling.n_classes != len(self.classes_):
             raise InputError(
                 f"coupling has {coupling.n_classes} rows for {len(self.classes_)} classes: give "
                 "one for each class"
             )
-        return coupling, codes
+        return X, codes, coupling
 
-    def _solver(self, tol):
+    def _solver(self, tol=None):
+        tol = self.tol if tol is None else tol
         return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)
 
     def _kernels(self, X, gamma):
@@ -223,32 +199,46 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _covariance_of(self, X, coupling):
         """The covariance of the scores of the rows of X."""
-        variance = _per_node(self.variance, coupling.n_nodes, "variance")
-        gamma = _per_node(self.gamma, coupling.n_nodes, "gamma")
-        gamma, which = np.unique(gamma, return_inverse=True)
+        variance = self._of_nodes("variance", coupling)
+        gamma, which = np.unique(self._of_nodes("gamma", coupling), return_inverse=True)
         kernels = self._kernels(X, gamma)
-        space = space_of(kernels, self._solver(self.tol).in_features)
+        space = space_of(kernels, self._solver().in_features)
         return space(kernels, coupling, variance, self.bias_variance, which)
 
-    def _criterion(self, X, codes, coupling, folds, *, gamma_groups, tol=None, known=None, **free):
-        """Psi at these parameters; ``free`` says which of them, see :class:`Criterion`."""
-        solver = self._solver(self.tol if tol is None else tol)
-        fits = CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known)
+    def _of_nodes(self, name, coupling):
+        """(P,) positive numbers, one for each node, of a number or of an array of them."""
+        value, n_nodes = np.asarray(getattr(self, name), float), coupling.n_nodes
+        if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
+            raise InputError(
+                f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
+                "nodes below the root"
+            )
+        if not (np.isfinite(value) & (value > 0)).all():
+            raise InputError(f"{name} is {value.min()}: give positive numbers")
+        return np.broadcast_to(value, n_nodes)
+
+    def _criterion(
+        self, X, codes, coupling, folds, sharing, *, tol=None, known=None, learn_coupling=False
+    ):
+        """Psi at these parameters, as :class:`HierarchicalNewtonCV` shares both kinds of them."""
+        solver, (of_variance, of_gamma) = self._solver(tol), sharing
+        groups = node_groups(of_gamma, coupling, "gamma_sharing")
         return Criterion(
             partial(self._kernels, X),
             coupling,
-            fits,
+            CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known),
             bias_variance=self.bias_variance,
-            variance=_per_node(self.variance, coupling.n_nodes, "variance"),
-            gamma=_per_node(self.gamma, coupling.n_nodes, "gamma"),
-            gamma_groups=gamma_groups if self.kernel == "gaussian" else None,
+            variance=self._of_nodes("variance", coupling),
+            gamma=self._of_nodes("gamma", coupling),
+            variance_groups=node_groups(of_variance, coupling, "sharing"),
+            gamma_groups=groups if self.kernel == "gaussian" else None,
             in_features=solver.in_features,
-            **free,
+            learn_coupling=learn_coupling,
         )
 
     def _mode_of(self, covariance, targets, start=None, callback=None):
         """The mode for classes (n,) or their distributions (n, C); sets ``stop_reason_``."""
-        loss, solver = SoftmaxLoss(targets, len(self.classes_)), self._solver(self.tol)
+        loss, solver = SoftmaxLoss(targets, len(self.classes_)), self._solver()
         stopped = False
 
         def watched(mode):
@@ -274,7 +264,6 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _keep(self, covariance, mode):
         """Set the fitted attributes; of the kernels only what new rows need."""
-        self.tree_ = covariance.coupling
         self.objective_path_ = np.array(mode.path)
         self.gap_, self.converged_ = mode.gap, bool(mode.converged)
         self.n_iter_, self.n_inner_ = mode.n_iter, mode.n_inner
@@ -300,21 +289,3 @@ class HierarchicalNewtonClassifier(ClassScores):
         if self.kernel == "precomputed":
             X = dense(X)
         return self._fitted.cross(X, self.dual_coef_)
-
-
-def _groups_as_given(value, n_nodes):
-    """(P,) groups of the nodes: one for a number, one each for an array."""
-    return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
-
-
-def _per_node(value, n_nodes, name):
-    """(P,) positive numbers, one for each node, of a number or of an array of them."""
-    value = np.asarray(value, float)
-    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
-        raise InputError(
-            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
-            "nodes below the root"
-        )
-    if not (np.isfinite(value) & (value > 0)).all():
-        raise InputError(f"{name} is {value.min()}: give positive numbers")
-    return np.broadcast_to(value, n_nodes)

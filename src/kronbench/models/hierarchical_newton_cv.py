@@ -13,19 +13,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.class_tree.sharing import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter, positional
-from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
-from kronbench.models.hierarchical_newton import ClassScores, HierarchicalNewtonClassifier
+from kronbench.models._row_classifier import (
+    RowClassifier,
+    Rows,
+    forget_fit,
+    new_rows,
+    training_rows,
+)
+from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
 
 _SHARING = [StrOptions({"all", "level", "subtree", "node"}), "array-like"]
 
 
 @estimator
-class HierarchicalNewtonCV(ClassScores):
+class HierarchicalNewtonCV(RowClassifier):
     """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
 
     A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
@@ -63,8 +68,6 @@ class HierarchicalNewtonCV(ClassScores):
     {row_classes}
     variance_ : (P,) array
     gamma_ : (P,) array; as given to the estimator where the kernel is not Gaussian
-    bias_variance_ : float
-        That of the estimator, which is not searched.
     coupling_ : (C, P) array, where it is learned
     cv_log_likelihood_ : float
         The value at these hyperparameters.
@@ -130,10 +133,13 @@ class HierarchicalNewtonCV(ClassScores):
         self._check_parameters()
         forget_fit(self)
         X, y = training_rows(self, X, y)
-        model, inverse = clone(self.estimator), None
+        model, inverse, known = clone(self.estimator), None, None
         if start is not None:
             check_is_fitted(start)
-            model.set_params(**start._learned())
+            learned = {"variance": start.variance_, "gamma": start.gamma_}
+            if start.learn_coupling:
+                learned["coupling"] = start.coupling_
+            model.set_params(**learned)
             inverse = start.inverse_hessian_
         if folds is None:
             if self.cv > len(y):
@@ -142,21 +148,15 @@ class HierarchicalNewtonCV(ClassScores):
                 )
             folds = even_folds(len(y), self.cv, check_random_state(self.random_state))
         rows, codes, coupling = model._checked(X, y)
-        known = None if begun is None else begun._first_evaluation
+        if begun is not None:
+            known = begun._first_evaluation
+        sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "known": known}
         criterion = model._criterion(
-            rows,
-            codes,
-            coupling,
-            folds,
-            tol=self.tol,
-            known=known,
-            variance_groups=node_groups(self.sharing, coupling, "sharing"),
-            gamma_groups=node_groups(self.gamma_sharing, coupling, "gamma_sharing"),
-            learn_coupling=self.learn_coupling,
+            *(rows, codes, coupling, folds, sharing), learn_coupling=self.learn_coupling, **options
         )
         if inverse is not None:
             inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
-        result, self.hyperparameter_path_ = self._search(criterion, inverse)
+        result = self._search(criterion, inverse)
         if not np.isfinite(result.value):
             raise InputError(
                 f"the fits to the folds do not converge at variance {model.variance} and gamma "
@@ -170,19 +170,19 @@ class HierarchicalNewtonCV(ClassScores):
         self.best_estimator_ = clone(model).fit(X, y)
         self.classes_ = self.best_estimator_.classes_
         self.variance_, self.gamma_ = model.variance, model.gamma
-        self.bias_variance_ = model.bias_variance
         if self.learn_coupling:
             self.coupling_ = model.coupling
         self.cv_log_likelihood_ = -result.value
-        known = result.inverse is not None
-        self.inverse_hessian_: Any = result.inverse * len(y) if known else None
+        self.inverse_hessian_: Any = None
+        if result.inverse is not None:
+            self.inverse_hessian_ = result.inverse * len(y)
         self.n_iter_ = len(self.hyperparameter_path_)
         self.converged_ = self.n_iter_ < self.max_iter
         return self
 
     def _search(self, criterion, inverse):
-        """The search and the list of its evaluations."""
-        path: list[dict] = []
+        """The search; sets ``hyperparameter_path_``."""
+        self.hyperparameter_path_: list[dict] = []
         last: Any = None
         begun = time.perf_counter()
 
@@ -193,12 +193,13 @@ class HierarchicalNewtonCV(ClassScores):
 
         def record(x, value, gradient):
             nonlocal begun
-            counts = last.counts | {"converged": last.converged}
-            seconds = time.perf_counter() - begun
-            path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
-            begun = time.perf_counter()
+            now = time.perf_counter()
+            step = {"parameters": x.copy(), "value": -value, "seconds": now - begun}
+            step |= last.counts | {"converged": last.converged}
+            self.hyperparameter_path_.append(step)
+            begun = now
 
-        result = capped_bfgs(
+        return capped_bfgs(
             value_and_gradient,
             criterion.start,
             noise=self.noise,
@@ -206,13 +207,6 @@ class HierarchicalNewtonCV(ClassScores):
             inverse=inverse,
             callback=record,
         )
-        return result, path
-
-    def _learned(self):
-        """The hyperparameters, by the estimator's names."""
-        learned = {"variance": self.variance_, "gamma": self.gamma_}
-        return learned | ({"coupling": self.coupling_} if self.learn_coupling else {})
 
     def _scores(self, X):
-        X = new_rows(self, X)
-        return self.best_estimator_._scores(X)
+        return self.best_estimator_._scores(new_rows(self, X))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -16,27 +14,6 @@ from kronbench.models._row_classifier import labelled_leaves
 from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
 
 
-@dataclass(frozen=True)
-class UncertainFit:
-    """A fit to uncertain targets.
-
-    Attributes
-    ----------
-    estimator : HierarchicalNewtonClassifier
-        Fitted to the expected classes of the last iteration but one.
-    responsibilities : (n, C) array
-        Probability of each class of each row, given its known node.
-    log_posterior_path, log_likelihood_path : lists of float
-        Log posterior of the incomplete data after each fit, up to a constant, which never falls,
-        and the log likelihood in it.
-    """
-
-    estimator: HierarchicalNewtonClassifier
-    responsibilities: np.ndarray
-    log_posterior_path: list
-    log_likelihood_path: list
-
-
 def fit_uncertain(
     estimator: HierarchicalNewtonClassifier,
     X: ArrayLike | sparse.sparray,
@@ -44,11 +21,13 @@ def fit_uncertain(
     *,
     max_iter: int = 50,
     tol: float = 1e-6,
-) -> UncertainFit:
+) -> HierarchicalNewtonClassifier:
     """Fit where a target may be an inner node: its class is one of the leaves below.
 
     Expectation-maximization (Seeger 2006, section 7.3): q_ic ~ [c below y_i] P(c | u_i), then a
-    fit to q from the last mode, so that an iteration costs a fit or less.
+    fit to q from the last mode, so that an iteration costs a fit or less. The result is fitted to
+    the expected classes of the last iteration but one; its ``objective_path_`` has minus the log
+    posterior of the incomplete data after each fit, up to a constant, which never rises.
 
     Parameters
     ----------
@@ -80,15 +59,14 @@ def fit_uncertain(
     X, _, coupling = model._checked(X, labelled_leaves(tree, None, model.classes)[some_leaf])
     covariance, mode = model._covariance_of(X, coupling), None
     shares = allowed / allowed.sum(axis=1, keepdims=True)
-    posteriors, likelihoods = [], []
+    path: list[float] = []
     for _ in range(max_iter):
         mode = model._mode_of(covariance, shares, start=None if mode is None else mode.coef)
         reached = np.where(allowed, mode.probabilities, 0)
         sums = reached.sum(axis=1)
-        likelihoods.append(float(np.log(sums).sum()))
-        prior = 0.5 * float(np.vdot(mode.coef, mode.image))
-        posteriors.append(likelihoods[-1] - prior)
+        path.append(0.5 * float(np.vdot(mode.coef, mode.image)) - float(np.log(sums).sum()))
         shares = reached / sums[:, None]
-        if len(posteriors) > 1 and posteriors[-1] - posteriors[-2] <= tol * abs(posteriors[-1]):
+        if len(path) > 1 and path[-2] - path[-1] <= tol * abs(path[-1]):
             break
-    return UncertainFit(model._keep(covariance, mode), shares, posteriors, likelihoods)
+    model._keep(covariance, mode).objective_path_ = np.array(path)
+    return model

@@ -116,7 +116,7 @@ def _uncertain(spec, data, draws, repetition):
     em = fit_uncertain(model(), X, nodes, tol=1e-7)
     variants = {
         "left out": model().fit(X[~vague], y[train][~vague]),
-        "EM": em.estimator,
+        "EM": em,
         "all known": model().fit(X, y[train]),
     }
     for variant, fitted in variants.items():
@@ -125,7 +125,7 @@ def _uncertain(spec, data, draws, repetition):
         yield {
             "extension": "uncertain",
             "variant": variant,
-            "iterations": len(em.log_posterior_path) if variant == "EM" else None,
+            "iterations": len(em.objective_path_) if variant == "EM" else None,
             **_error_and_loss(proba, y[test]),
             **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
         }
