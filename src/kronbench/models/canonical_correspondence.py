@@ -83,7 +83,13 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
         table.data *= _reciprocal(col_root)[table.indices]
         centred = _Centred(table, row_root, col_root)
-        left = self._left_vectors(centred, min(self.n_components + 10, n_classes))
+        # an orthonormal basis near the leading left singular vectors, by subspace iterations
+        size = centred.table.shape[0], min(self.n_components + 10, n_classes)
+        draws = check_random_state(self.random_state)
+        left = draws.standard_normal(size).astype(np.float32)
+        for _ in range(self.n_iter):
+            left = centred.matmat(centred.rmatmat(np.linalg.qr(left)[0]))
+        left = np.linalg.qr(left)[0]
         right = centred.rmatmat(left)
         values, turn = np.linalg.eigh(right.T @ right)
         del right
@@ -115,15 +121,6 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
         return sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
 
-    def _left_vectors(self, centred, width):
-        """Orthonormal (C, width) basis near the leading left singular vectors."""
-        draws = check_random_state(self.random_state)
-        basis = draws.standard_normal((centred.table.shape[0], width)).astype(np.float32)
-        for _ in range(self.n_iter):
-            basis, _ = np.linalg.qr(basis)
-            basis = centred.matmat(centred.rmatmat(basis))
-        return np.linalg.qr(basis)[0]
-
 
 def _counts(X):
     """A csr array of nonnegative numbers without repeated entries."""
@@ -142,20 +139,18 @@ class _Centred:
         self._col_root = col_root.astype(np.float32)
 
     def matmat(self, right):
-        product = self.table @ right
-        return _subtract_outer(product, self._row_root, self._col_root @ right)
+        return self._less(self.table @ right, self._row_root, self._col_root @ right)
 
     def rmatmat(self, left):
-        product = self.table.T @ left
-        return _subtract_outer(product, self._col_root, self._row_root @ left)
+        return self._less(self.table.T @ left, self._col_root, self._row_root @ left)
 
-
-def _subtract_outer(matrix, column, row):
-    """``matrix - outer(column, row)`` in place, without a second matrix of that size."""
-    for start in range(0, len(matrix), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        matrix[part] -= column[part, None] * row
-    return matrix
+    @staticmethod
+    def _less(matrix, column, row):
+        """``matrix - outer(column, row)`` in place, without a second matrix of that size."""
+        for start in range(0, len(matrix), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            matrix[part] -= column[part, None] * row
+        return matrix
 
 
 def _reciprocal(root):

@@ -100,7 +100,15 @@ default "gaussian"
         regression = not self._is_classifier
         X, y = training_rows(self, X, y, multi_output=regression, y_numeric=regression)
         targets = self._encode(y)
-        factor = self._decompose(X, targets)
+        kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
+        lookahead = X.shape[0] if self.lookahead is None else self.lookahead
+        if self.decomposition == "cholesky":
+            factor = incomplete_cholesky(kernel, self.max_rank, self.tol)
+        elif self.lookahead is None and np.ptp(targets, axis=0).any():
+            K = X if self.kernel == "precomputed" else self._gram(X, None)
+            factor = csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
+        else:
+            factor = csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
         self.path_ = PrefixPath(factor.factor, targets)
         self.coef_, self.intercept_ = self.path_.solve(self.reg).coef()
         self.pivots_, self.gains_ = factor.pivots, factor.gains
@@ -138,23 +146,6 @@ default "gaussian"
     def _is_classifier(self):
         return self.task == "classification"
 
-    def _decompose(self, X, targets):
-        if (
-            self.decomposition == "csi"
-            and self.lookahead is None
-            and np.ptp(targets, axis=0).any()
-        ):
-            K = X if self.kernel == "precomputed" else self._gram(X)
-            return csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
-        kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
-        if self.decomposition == "cholesky":
-            return incomplete_cholesky(kernel, self.max_rank, self.tol)
-        lookahead = X.shape[0] if self.lookahead is None else self.lookahead
-        return csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
-
-    def _gram(self, *points):
-        return gram(*points, kernel=self.kernel, gamma=self.gamma)
-
     def _encode(self, y):
         if not self._is_classifier:
             self._one_response = y.ndim == 1
@@ -172,9 +163,12 @@ default "gaussian"
 
     def _rows(self, X):
         X = new_rows(self, X)
-        if self.kernel == "precomputed":
-            return self.factor_.transform(X[:, self.pivots_])
-        return self.factor_.transform(self._gram(X, self._pivot_points))
+        precomputed = self.kernel == "precomputed"
+        values = X[:, self.pivots_] if precomputed else self._gram(X, self._pivot_points)
+        return self.factor_.transform(values)
+
+    def _gram(self, X, Z):
+        return gram(X, Z, kernel=self.kernel, gamma=self.gamma)
 
     def _decide(self, responses):
         if not self._is_classifier:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from scipy import sparse
 from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
@@ -90,17 +89,14 @@ class VertexNystroem(VertexTransformer):
             return None, 0.0, 0.0
         features = getattr(X, f"{side}_features")
         every, _ = used_vertices(getattr(X, f"{side}s"), features.shape[0])
-        used = np.arange(features.shape[0])[every]
-        rank = getattr(self, f"{side}_rank")
-        sample = used
-        if len(used) > _CANDIDATES * rank:
-            sample = np.sort(rng.choice(used, _CANDIDATES * rank, replace=False))
+        sample, rank = np.arange(features.shape[0])[every], getattr(self, f"{side}_rank")
+        if len(sample) > _CANDIDATES * rank:
+            sample = np.sort(rng.choice(sample, _CANDIDATES * rank, replace=False))
         factor = incomplete_cholesky(
             KernelColumns(features[sample], kernel, gamma), min(rank, len(sample)), _TOL, rng
         )
         landmarks = features[sample[factor.pivots]]
-        map_ = _Map(landmarks, kernel, gamma, factor.factor[factor.pivots])
-        setattr(self, f"_{side}_map", map_)
+        setattr(self, f"_{side}_map", (landmarks, kernel, gamma, factor.factor[factor.pivots]))
         images = self._features(features, side)[every]
         diagonal = KernelColumns(features[every], kernel, gamma).diagonal()
         left = diagonal - np.einsum("ij,ij->i", images, images)
@@ -110,26 +106,15 @@ class VertexNystroem(VertexTransformer):
         return getattr(self, f"{side}_kernel") is not None
 
     def _transformed(self, features, side):
-        return getattr(self, f"_{side}_map").images(features, np.dtype(self.dtype), side)
-
-
-class _Map(NamedTuple):
-    """From vertices to their features: k(x, L) times the inverse of the triangle's transpose."""
-
-    landmarks: np.ndarray | sparse.csr_array
-    kernel: str | Callable
-    gamma: float | None
-    triangle: np.ndarray
-
-    def images(self, features, dtype, side):
-        check_width(features, self.landmarks.shape[1], side)
-        out = np.empty((features.shape[0], len(self.triangle)), dtype)
+        """Kernel values with the landmarks times the inverse of the triangle's transpose."""
+        landmarks, kernel, gamma, triangle = getattr(self, f"_{side}_map")
+        check_width(features, landmarks.shape[1], side)
+        out = np.empty((features.shape[0], len(triangle)), np.dtype(self.dtype))
 
         def fill(start):
             part = slice(start, start + _BLOCK)
-            values = gram(features[part], self.landmarks, kernel=self.kernel, gamma=self.gamma)
-            solved = solve_triangular(self.triangle, values.T, lower=True, check_finite=False)
-            out[part] = solved.T
+            values = gram(features[part], landmarks, kernel=kernel, gamma=gamma)
+            out[part] = solve_triangular(triangle, values.T, lower=True, check_finite=False).T
 
         # A sparse product has one thread, and so the BLAS here: blocks take turns on all.
         with one_blas_thread, ThreadPoolExecutor(processors()) as pool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
 from typing import Self
 
 import numpy as np
@@ -36,6 +35,7 @@ class VertexTransformer(TransformerMixin, OfPairs):
         )
 
     def _features(self, features, side):
+        """Those of a side; a subclass gives ``_changes(side)`` and ``_transformed``."""
         if not self._changes(side):
             return features
         values = _digest(features)  # an array may be changed in place
@@ -44,14 +44,6 @@ class VertexTransformer(TransformerMixin, OfPairs):
             images = self._transformed(features, side)
             self._done.setdefault(side, (values, images))  # the training set's come first
         return images
-
-    @abstractmethod
-    def _changes(self, side):
-        """Whether the features of a side, "row" or "col", are transformed at all."""
-
-    @abstractmethod
-    def _transformed(self, features, side):
-        """The features of a side, transformed."""
 
 
 def _digest(features):
@@ -103,7 +95,10 @@ class VertexScaler(VertexTransformer):
 
     def _transformed(self, features, side):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
-        return _standardized(features, mean, scale, side)
+        check_width(features, len(scale), side)
+        if sparse.issparse(features) and not mean.any():
+            return sparse.csr_array(features.multiply(1 / scale))
+        return (dense(features) - mean) / scale
 
 
 def _moments(wanted, features, index):
@@ -113,10 +108,3 @@ def _moments(wanted, features, index):
     centred = not sparse.issparse(features)
     scaler = StandardScaler(with_mean=centred).fit(features[used])
     return scaler.mean_ if centred else np.zeros(features.shape[1]), scaler.scale_
-
-
-def _standardized(features, mean, scale, side):
-    check_width(features, len(scale), side)
-    if sparse.issparse(features) and not mean.any():
-        return sparse.csr_array(features.multiply(1 / scale))
-    return (dense(features) - mean) / scale
