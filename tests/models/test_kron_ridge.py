@@ -79,14 +79,15 @@ def test_path_is_the_separate_fits(size, seed):
     regs = 2.0 ** np.array([-10, -5, 0, 5, 10])
     options = dict(max_iter=20, tol=0, **GAUSSIAN)
     path = KronRidge(**options).path(X, y, regs, X_test=new)
-    assert path.objective.shape == (5, path.n_iter)
+    assert path.objective.shape == (5, path.solutions.n_iter)
     for j, reg in enumerate(regs):
         model = KronRidge(reg=reg, **options).fit(X, y)
-        k = min(model.n_iter_, path.n_iter)
+        k = min(model.n_iter_, path.solutions.n_iter)
         np.testing.assert_allclose(
             path.objective[j, :k], model.objective_path_[:k], rtol=1e-6, atol=1e-9
         )
-        np.testing.assert_allclose(path.dual_coef(j), model.dual_coef_, rtol=1e-4, atol=1e-5)
+        found = path.solutions.iterate(j, path.last[j])
+        np.testing.assert_allclose(found, model.dual_coef_, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(path.test_scores(j)[-1], model.predict(new), atol=1e-6)
 
 

@@ -56,22 +56,20 @@ class HierarchicalNewtonClassifier(RowClassifier):
 
     The score of a class is the sum of the functions on its path below the root, plus an
     intercept; each function has the prior of its kernel v_p M^(p), the intercepts variance
-    sigma^2 (Seeger 2006, Eq. 2). Newton steps find the posterior mode to a certified duality gap;
-    see :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
-    product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
-    entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
+    sigma^2 (Seeger 2006, Eq. 2). Newton steps find the posterior mode to a certified duality gap.
+    A step of the linear solver is one product with the kernel of all classes: O(n d C) for a
+    linear kernel of d features (or entries a row), O(n^2 C) for a stored matrix, O(n k C) for rank
+    k.
 
     Parameters
     ----------
     tree : (P + 1,) integer array, default None
         Parent of each node in any order, ``tree[0] == -1`` the root; leaves in increasing order
         of their node are the classes. None is the flat model, P = C.
-    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) \
-            array, default "linear"
-        Of all nodes.
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
+        Of all nodes, as in :func:`kronbench.linalg.gram`.
     gamma : float or (P,) array, default 1.0
-        exp(-gamma ||x - x'||^2) for each node, in the inverse squared unit of the features; equal
-        ones share a stored matrix. For kernel "gaussian" alone.
+        Of the Gaussian kernel of each node; equal ones share a stored matrix.
     variance : float or (P,) array, default 1.0
         v_p > 0, which multiplies the kernel of each node below the root.
     bias_variance : float, default 1.0
@@ -86,18 +84,17 @@ class HierarchicalNewtonClassifier(RowClassifier):
     dtype : {"float64", "float32"}
         Of stored kernel matrices, and of products with sparse features; sums are in double.
     solver : {"cg", "pcg", "printed"}
-        Of the linear system of a Newton step. "cg": conjugate gradients in the inner product of
-        the prior covariance. "pcg": the same, preconditioned by
-        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner`. "printed": the
-        paper's iteration (Algorithm 3, Eq. 6), with its diagonal preconditioner.
+        Of the linear system of a Newton step: conjugate gradients in the inner product of the
+        prior covariance, without or with a preconditioner (the tree's); or the paper's iteration
+        (Algorithm 3, Eq. 6), with its diagonal preconditioner.
     tol : float, default 1e-6
         Duality gap relative to the objective at which a fit stops; for "printed" the relative
         fall of the objective in a Newton step.
     max_iter : int, default 100
         Newton steps (k1 of the paper).
     max_inner : int, default 200
-        Steps of the linear solver for each Newton step (k2), and for the linear system of each
-        fold of ``cv_log_likelihood`` (k3).
+        Steps of the linear solver for each Newton step (k2), or fold of ``cv_log_likelihood``
+        (k3).
 
     Attributes
     ----------
@@ -114,10 +111,8 @@ class HierarchicalNewtonClassifier(RowClassifier):
     converged_ : bool
         Whether ``gap_`` is at most ``tol`` of Phi; 1e-3 of it for "printed".
     stop_reason_ : {"tol", "max_iter", "callback", "no_descent"}
-    n_iter_, n_inner_ : int
-        Newton steps, and steps of the linear solver in all.
-    n_products_ : float
-        Products with the kernel of all classes.
+    n_iter_, n_inner_, n_products_ : int, int, float
+        Newton steps, steps of the linear solver in all, products with the kernel of all classes.
     """
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
@@ -152,11 +147,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
     ) -> tuple[float, np.ndarray]:
         """Log likelihood of each fold under the fit to the others, and its gradient.
 
-        The paper's -Psi (Eq. 3), larger is better, for ``folds`` (n,), at least two. The gradient
-        is by the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
-        ``bias_variance``: one entry for a number, P entries for an array. The model is not
-        changed, fitted or not. The error of the value is of second order in what the fits leave of
-        stationarity, that of the gradient of first order.
+        The paper's -Psi (Eq. 3) for ``folds`` (n,), at least two. The gradient is by the
+        logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of ``bias_variance``: one
+        entry for a number, P entries for an array. The model is not changed. The error of the
+        value is of second order in what the fits leave, that of the gradient of first order.
         """
         model = clone(self)
         X, codes, coupling = model._checked(X, y)
@@ -286,6 +280,4 @@ class HierarchicalNewtonClassifier(RowClassifier):
         X = new_rows(self, X)
         if self._fitted is None:
             return X @ self.coef_ + self.intercept_
-        if self.kernel == "precomputed":
-            X = dense(X)
-        return self._fitted.cross(X, self.dual_coef_)
+        return self._fitted.cross(dense(X) if self.kernel == "precomputed" else X, self.dual_coef_)

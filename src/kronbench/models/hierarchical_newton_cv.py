@@ -36,22 +36,22 @@ class HierarchicalNewtonCV(RowClassifier):
     A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
     most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). The search keeps away from
     points whose fits do not converge. An evaluation costs a fit of each fold, from the last one,
-    and a gradient of the price of a Newton step.
+    and a gradient of the price of a Newton step. On a flat ridge, or where the optimum lies at
+    infinity, searches that converged may differ by factors when rows are permuted; smaller
+    ``noise`` and ``tol`` follow a ridge further.
 
     Parameters
     ----------
     estimator : HierarchicalNewtonClassifier
         Its ``variance`` and ``gamma`` are the start of the search, at their geometric mean in
         each group; everything else stays.
-    sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
-        Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
-        :func:`~kronbench.class_tree.sharing_pattern`.
-    gamma_sharing : the same, default "all"
-        For the widths of a Gaussian kernel. mc-tied of the paper is "all" for both, mc-sep "node"
-        for both.
+    sharing, gamma_sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default \
+"all"
+        Nodes of a group have one variance, or one width of a Gaussian kernel. For F1, F2, H1 and
+        H2 see :func:`~kronbench.class_tree.sharing_pattern`; mc-tied is "all" for both, mc-sep
+        "node" for both.
     learn_coupling : bool, default False
-        Whether the entries of the estimator's ``coupling`` are learned instead of the variances
-        (section 7.2).
+        Learn the entries of the estimator's ``coupling``, not the variances (section 7.2).
     cv : int, default 5
         Random folds of even size, if ``fit`` gets none.
     random_state : int, RandomState or None, default None
@@ -85,12 +85,6 @@ class HierarchicalNewtonCV(RowClassifier):
         Their number.
     converged_ : bool
         Whether the search came within the noise before ``max_iter`` evaluations.
-
-    Notes
-    -----
-    Hyperparameters are determined only as far as they change the value: on a flat ridge, or where
-    the optimum lies at infinity, searches that converged may differ by factors when rows are
-    permuted. Smaller ``noise`` and ``tol`` follow a ridge further.
     """
 
     estimator: HierarchicalNewtonClassifier = positional(
@@ -119,16 +113,13 @@ class HierarchicalNewtonCV(RowClassifier):
         Parameters
         ----------
         folds : (n,) integer array, optional
-            The fold of each row; those of ``cv`` when None. Rows of a negative number train in
-            every fold.
+            The fold of each row, negative where it trains in every fold; of ``cv`` when None.
         start : HierarchicalNewtonCV, optional
             A fitted one of the same nodes, say to some of the rows: the search begins at its
-            hyperparameters instead of those of ``estimator``, and with its ``inverse_hessian_``
-            where it has as many of them.
+            hyperparameters, and with its ``inverse_hessian_`` where it has as many of them.
         begun : HierarchicalNewtonCV, optional
-            One fitted to the same X, y and folds, with an estimator of the same parameters, say
-            with other ``sharing``: where both searches begin at the same hyperparameters, the
-            evaluation there is taken from it, the products in the path as if it were made here.
+            One fitted to the same X, y and folds, say with other ``sharing``: where both begin at
+            the same hyperparameters, the evaluation there, and its products, are taken from it.
         """
         self._check_parameters()
         forget_fit(self)

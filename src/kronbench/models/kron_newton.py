@@ -31,10 +31,9 @@ from kronbench.pairs.losses import Weighted
 class KronNewton(EitherTask, ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
-    Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual) or 3 (primal). A product of the dual
-    costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see
-    :func:`kronbench.pairs.newton_dual` for their number. A classifier for "l1svm", "l2svm" and
-    "logistic", a regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
+    Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual, O(n (m + q)) a product) or 3 (primal,
+    O(min(q d r + d n, m d r + r n))). A classifier for "l1svm", "l2svm" and "logistic", a
+    regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
 
     Parameters
     ----------
@@ -44,10 +43,9 @@ class KronNewton(EitherTask, ProductKernelModel):
     {kernels}
     {effects}
     fit_intercept : bool, default False
-        For "ridge" fit to the labels minus their mean, and add it to predictions; for "rankrls",
-        which sees no level, add the mean of what predictions miss. For a classifier the kernel of
-        pairs plus 1, so that ``intercept_`` is fitted with the coefficients and pays
-        reg/2 intercept_^2. False as in the paper.
+        For "ridge" the mean of the labels, for "rankrls", which sees no level, of what predictions
+        miss. For a classifier the kernel of pairs plus 1, so that ``intercept_`` is fitted with
+        the coefficients and pays reg/2 intercept_^2. False as in the paper.
     max_iter : int, default 100
         Newton steps, the outer iterations. With tol=0 fewer steps regularize more; otherwise a
         ConvergenceWarning says that ``tol`` was not reached, and the last coefficients stay.

@@ -44,10 +44,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     Labels whose mean is not zero, such as affinities around 6, need ``fit_intercept=True``.
     Without it the model is pulled towards zero, and a warning says if that matters.
 
-    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. Few features on both sides
-    are decomposed; else MINRES solves (Q + reg I) a = y with Q = R (G kron K) R' (dual), or
-    (X'X + reg I) w = X'y with X = R (T kron D) (primal). An iteration of the dual costs
-    O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
+    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. MINRES solves
+    (Q + reg I) a = y with Q = R (G kron K) R' (dual), O(n (m + q)) an iteration, or
+    (X'X + reg I) w = X'y with X = R (T kron D) (primal), O(min(q d r + d n, m d r + r n)).
 
     Parameters
     ----------
@@ -55,15 +54,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     {kernels}
     {effects}
     fit_intercept : bool, default False
-        Fit to the labels minus their mean, and add the mean to predictions. It is the mean of all
-        labels, ``intercept_``, not optimized with the coefficients: the mean function of the
-        Gaussian process below. False as in the paper.
+        Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
+        function of the Gaussian process below. False as in the paper.
     solver : {"auto", "minres"}, default "auto"
         "minres" is the paper's, stopped early: fewer iterations regularize more. "auto" finds the
-        optimum. If the product of the features (of linear kernels, or of the factors of the primal
-        form) has at most 256 columns, and no more than there are pairs, and there is no
-        ``callback``, it uses singular values in double precision, without iterations. Otherwise it
-        uses MINRES, and a ConvergenceWarning says if that ends far from the optimum.
+        optimum: where linear kernels, or factors of the primal form, have at most 256 products of
+        features, and no more than pairs, by singular values in double precision (not with a
+        ``callback``); else by MINRES, and a ConvergenceWarning says if that ends far from it.
     max_iter : int, default 100
         Iterations of MINRES. 100 are the paper's.
     tol : float, default 1e-8
@@ -84,11 +81,10 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     converged_ : bool
         Whether ``tol`` was reached.
     noise_variance_ : float
-        (||y - p||^2 + reg ||f||^2) / n. Of labels that are a Gaussian process with the covariance
-        (noise_variance / reg) k plus independent noise, this is the estimate of the noise
-        variance by maximum likelihood, reg y' (Q + reg I)^-1 y / n; an early stop makes it larger.
-        Predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
-        section 2.2), and ``predict_std`` gives its standard deviation.
+        (||y - p||^2 + reg ||f||^2) / n: the noise variance by maximum likelihood of labels that
+        are a Gaussian process with the covariance (noise_variance / reg) k plus independent noise;
+        an early stop makes it larger. Predictions are the mean of that process given the labels
+        (Rasmussen & Williams 2006, section 2.2), and ``predict_std`` its standard deviation.
     """
 
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
@@ -108,12 +104,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     ) -> Self:
         """Fit to the labels y (n,) of the n pairs of X, weighted by ``sample_weight`` (n,) >= 0.
 
-        With weights s the error is 1/2 sum_h s_h (p_h - y_h)^2, the intercept is the weighted
-        mean, and n is their sum: a whole number is that many equal pairs. Those of weight zero are
-        left out.
-
-        ``callback(iterate)`` is called after each iteration; True stops. Its training scores are
-        without the intercept, and cost one product more in the primal form.
+        A weight that is a whole number is that many equal pairs. ``callback(iterate)`` is called
+        after each iteration; True stops. Its training scores are without the intercept, and cost
+        one product more in the primal form.
         """
         self._check_parameters()
         X, y, weight = with_weight(X, y, sample_weight)
@@ -208,23 +201,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
     ) -> RidgePath:
-        """All iterates for all of ``regs`` from the ``max_iter`` products of one run (dual form).
+        """All iterates for all of ``regs`` (s,) from the products of one run (dual form).
 
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        regs : (s,) array, positive
-        X_test : PairData, optional, t pairs
-            Pairs for which the path can predict; one test product an iteration. Where ``product``
-            is "dense" and the vertices are those of X, the test scores come out of the product
-            with the training pairs.
-
-        Notes
-        -----
-        Does not change the estimator; ``reg`` is not used. Holds max_iter + 1 vectors of length n
-        and max_iter of length t. Where "auto" needs no iterations, the path has one. A
-        ConvergenceWarning tells of weights that ended by rounding or, for "auto", far from the
-        optimum.
+        With the t pairs ``X_test`` the path can predict them; one test product an iteration, or
+        none where ``product`` is "dense" and the vertices are those of X. The estimator does not
+        change. Holds max_iter + 1 vectors of length n and max_iter of length t. Where "auto" needs
+        no iterations, the path has one. A ConvergenceWarning tells of weights that ended by
+        rounding or, for "auto", far from the optimum.
         """
         self._check_parameters()
         y, regs = check_targets(X, y), check_regs(regs)
@@ -340,9 +323,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         """Standard deviations (t,) of the values f(x) that ``predict`` gives for the pairs of X.
 
         Roots of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate
-        gradients for 64 pairs together. That of a new label of x is
-        ``np.sqrt(std**2 + model.noise_variance_)``. With a precomputed kernel it is known only for
-        the vertices that were given to ``fit``.
+        gradients. That of a new label is ``np.sqrt(std**2 + model.noise_variance_)``. A
+        precomputed kernel has it only for the vertices that were given to ``fit``.
         """
         check_is_fitted(self)
         check_pairs(X)

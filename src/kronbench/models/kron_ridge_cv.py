@@ -55,8 +55,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
     identity. First each pair of one row and one column candidate is tried for all of ``regs``,
     from one Krylov space (:meth:`KronRidge.path`). Then the weights of all candidates and both
-    effects follow the gradient of the validation error, from the best pair on. Labels are
-    predicted as their training mean plus the model.
+    effects follow the gradient of the validation error, from the best pair on.
 
     Parameters
     ----------
@@ -72,8 +71,8 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     effect : float, default 0.1
         Vertex effect of each side to begin with.
     cv : int, splitter or iterable of (train, test), default 5
-        Validation sets: parts of the pairs at random, or as a scikit-learn splitter or a list
-        says, such as :class:`kronbench.evaluation.SettingKFold`.
+        Validation sets: parts of the pairs at random, or others, such as those of
+        :class:`kronbench.evaluation.SettingKFold`.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
     max_iter, tol : int, float, default 200 and 1e-6
@@ -94,18 +93,14 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     on_edge_ : list of str
         Parameters that lie at an end of what was tried: "reg" where no gradient steps were made,
         else the names of weights at an end of their box, a factor of 1e5.
-    X_fit_ : PairData
-        The n training pairs, by reference.
-    y_fit_ : (n,) array
-        Their labels.
+    X_fit_, y_fit_ : PairData and (n,) array
+        The training pairs, by reference, and their labels.
     kernels_ : two arrays, (m, m) and (q, q)
         The weighted sums of kernels over all vertices, without the vertex effects.
     best_estimator_ : KronRidge
-        Fitted to all pairs over these kernels.
-    dual_coef_ : (n,) array
-        Its coefficients.
-    intercept_ : float
-        The mean of the labels.
+        Fitted to all pairs over these kernels; it has ``dual_coef_``.
+    dual_coef_, intercept_ : (n,) array and float
+        Its coefficients, and the mean of the labels, which predictions add.
     """
 
     row_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
