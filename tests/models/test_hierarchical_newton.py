@@ -18,7 +18,7 @@ from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import leading_vectors
-from kronbench.models import HierarchicalNewtonClassifier, fit_uncertain
+from kronbench.models import HierarchicalNewtonClassifier
 from tests.class_tree.test_tree import path_matrix
 from tests.exact_flat_mode import exact_flat_mode
 from tests.models.hierarchical_problems import (
@@ -255,14 +255,14 @@ def test_uncertain_targets_by_em():
     X, y = clouds(n=80)
     leaves = Tree(PARENTS).leaves
     known = model(tree=PARENTS).fit(X, y)
-    certain = fit_uncertain(model(tree=PARENTS), X, leaves[y])
+    certain = model(tree=PARENTS).fit_uncertain(X, leaves[y])
     np.testing.assert_allclose(certain.predict_proba(X), known.predict_proba(X), atol=1e-8)
 
     rng = np.random.default_rng(1)
     nodes = np.where(rng.random(80) < 0.5, PARENTS[leaves[y]], leaves[y])
     nodes[:2] = 0  # nothing is known
     uncertain = HierarchicalNewtonClassifier(tree=PARENTS, tol=1e-10)
-    em = fit_uncertain(uncertain, X, nodes, tol=1e-9)
+    em = uncertain.fit_uncertain(X, nodes, tol=1e-9)
     path = em.objective_path_
     assert len(path) > 2
     assert (np.diff(path) <= 1e-7 * np.abs(path[0])).all()  # no iteration lowers the posterior
@@ -276,12 +276,12 @@ def test_uncertain_targets_by_em():
     fresh, labels = clouds(n=600)
     assert mean_log(em, fresh, labels) > mean_log(without, fresh, labels)
     with pytest.raises(InputError, match="tree is None"):
-        fit_uncertain(model(), X, nodes)
+        model().fit_uncertain(X, nodes)
     for options in ({"max_iter": 0}, {"max_iter": 2.5}, {"tol": np.nan}):
         with pytest.raises(
             InputError, match=f"'{next(iter(options))}' parameter of fit_uncertain"
         ):
-            fit_uncertain(model(tree=PARENTS), X, nodes, **options)
+            model(tree=PARENTS).fit_uncertain(X, nodes, **options)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.sharing import node_groups
 from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
 from kronbench.models._parameters import (
@@ -30,6 +31,7 @@ from kronbench.models._parameters import (
     KERNEL,
     POSITIVE,
     PRECISION,
+    check_parameters,
     estimator,
     parameter,
     positional,
@@ -39,6 +41,7 @@ from kronbench.models._row_classifier import (
     Rows,
     encode_leaves,
     forget_fit,
+    labelled_leaves,
     new_rows,
     training_rows,
 )
@@ -141,6 +144,50 @@ class HierarchicalNewtonClassifier(RowClassifier):
         X, codes, coupling = self._checked(X, y)
         covariance = self._covariance_of(X, coupling)
         return self._keep(covariance, self._mode_of(covariance, codes, callback=callback))
+
+    def fit_uncertain(
+        self, X: Rows, nodes: np.ndarray, *, max_iter: int = 50, tol: float = 1e-6
+    ) -> Self:
+        """Fit where a target may be an inner node: its class is one of the leaves below.
+
+        Expectation-maximization (Seeger 2006, section 7.3): q_ic ~ [c below y_i] P(c | u_i), then
+        a fit to q from the last mode, so that an iteration costs a fit or less. It ends after
+        ``max_iter`` fits, or where the log posterior rises by at most ``tol`` of it. The model is
+        that of the last fit; ``objective_path_`` has minus the log posterior of the incomplete
+        data after each fit, up to a constant, which never rises.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        nodes : (n,) integer array
+            A node of the tree for each row, a leaf where the class is known.
+        """
+        ranges = {"max_iter": [COUNT], "tol": [AT_LEAST_0]}
+        check_parameters(ranges, {"max_iter": max_iter, "tol": tol}, "fit_uncertain")
+        if self.tree is None:
+            raise InputError("tree is None: uncertain targets are nodes of a tree, so give one")
+        tree, nodes = Tree(self.tree), np.asarray(nodes)
+        if nodes.dtype.kind not in "iu" or nodes.ndim != 1:
+            raise InputError(f"nodes has dtype {nodes.dtype}: give one node of the tree for a row")
+        forget_fit(self)
+        below = {node: tree.members(node) for node in np.unique(nodes)}
+        allowed = np.stack([below[node] for node in nodes])
+        some_leaf = np.argmax(allowed, axis=1)
+        X, _, coupling = self._checked(X, labelled_leaves(tree, None, self.classes)[some_leaf])
+        covariance, mode = self._covariance_of(X, coupling), None
+        shares = allowed / allowed.sum(axis=1, keepdims=True)
+        path: list[float] = []
+        for _ in range(max_iter):
+            mode = self._mode_of(covariance, shares, start=None if mode is None else mode.coef)
+            reached = np.where(allowed, mode.probabilities, 0)
+            sums = reached.sum(axis=1)
+            path.append(0.5 * float(np.vdot(mode.coef, mode.image)) - float(np.log(sums).sum()))
+            shares = reached / sums[:, None]
+            if len(path) > 1 and path[-2] - path[-1] <= tol * abs(path[-1]):
+                break
+        self._keep(covariance, mode)
+        self.objective_path_ = np.array(path)
+        return self
 
     def cv_log_likelihood(
         self, X: Rows, y: ArrayLike, folds: ArrayLike

@@ -27,10 +27,9 @@ class PairSGD(PairClassifier):
     """Linear scores <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
-    Features are first standardized over the training vertices, each vertex counted once, and w
+    Features are made dense and standardized over the training vertices, each counted once, and w
     and reg refer to that scale. It is ``SGDClassifier.fit`` on the n x (d + r) concatenated
-    features, as a user would call it; where these pass 1.1 GiB, ``partial_fit`` on random blocks
-    of that size. Sparse features are made dense.
+    features; where these pass 1.1 GiB, ``partial_fit`` on random blocks of that size.
 
     Parameters
     ----------
@@ -43,9 +42,9 @@ class PairSGD(PairClassifier):
     random_state : int, RandomState or None
         Order of the pairs.
     form : {"primal", "dual"}, default "primal"
-        "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices
-        in place of features: faster where features are many. The model is the same up to rounding
-        (which a small ``reg`` with long logistic steps multiplies from pass to pass).
+        "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices:
+        faster where features are many, and the same up to rounding (which a small ``reg`` with
+        long logistic steps multiplies from pass to pass).
 
     Attributes
     ----------
@@ -55,9 +54,7 @@ class PairSGD(PairClassifier):
     intercept_ : float
         f(d, t) = d'row_coef_ + t'col_coef_ + intercept_.
     n_iter_ : int
-        Passes over the pairs.
-    n_updates_ : int
-        Pairs visited, n_iter_ times n.
+        Passes over the n pairs.
     """
 
     loss: str = parameter("hinge", StrOptions(set(_LOSSES)))
@@ -75,8 +72,8 @@ class PairSGD(PairClassifier):
     def fit(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Descend by the n pairs of X with labels y (n,) of two values.
 
-        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair; those of weight zero are left
-        out. O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair. O(n_updates (d + r)), in the
+        dual form O(n_updates (m + q)).
         """
         X, y, weight = with_weight(X, y, sample_weight)
         signs = self._start_fit(X, y)
@@ -84,9 +81,7 @@ class PairSGD(PairClassifier):
         row_features, rows, col_features, cols = occurring(X)
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
-        n = len(signs)
-        passes = max(1, -(-self.n_updates // n))
-        self.n_iter_, self.n_updates_ = passes, passes * n
+        self.n_iter_ = max(1, -(-self.n_updates // len(signs)))
         steps = self._dual_steps if self.form == "dual" else self._primal_steps
         pairs = row_features, rows, col_features, cols
         row_coef, col_coef, intercept = steps(*pairs, signs, weight)

@@ -9,7 +9,7 @@ from kronbench.class_tree.kernels import LowRankKernel
 from kronbench.class_tree.posterior_mode import NewtonCG, run as run_steps
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
@@ -113,7 +113,7 @@ def _uncertain(spec, data, draws, repetition):
             tol=1e-8,
         )
 
-    em = fit_uncertain(model(), X, nodes, tol=1e-7)
+    em = model().fit_uncertain(X, nodes, tol=1e-7)
     variants = {
         "left out": model().fit(X[~vague], y[train][~vague]),
         "EM": em,
