@@ -20,7 +20,6 @@ NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
 
 
 def is_named(candidate: Candidate, name: str) -> bool:
-    """Whether a candidate is the kernel of a name; it may be an array."""
     return isinstance(candidate, str) and candidate == name
 
 

@@ -59,15 +59,9 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         return self._fit(X.row_features, some_rows, X.col_features, some_cols, Y.reshape(m, q))
 
     def fit_matrix(self, row_features: Features, col_features: Features, Y: Features) -> Self:
-        """Fit to a label matrix.
+        """Fit to a label matrix Y (m, q), dense or sparse, of all pairs of instances and tasks.
 
-        Parameters
-        ----------
-        row_features : (m, d) array or sparse matrix
-            Instances; or the (m, m) kernel matrix where the row kernel is "precomputed".
-        col_features : (q, r) array or sparse matrix
-            Tasks; the same.
-        Y : (m, q) array or sparse matrix of numbers
+        They are given by features (m, d), (q, r), or kernel matrices where "precomputed".
         """
         self._check_parameters()
         given = PairData(row_features, col_features, [], [])
@@ -132,7 +126,6 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         return scores
 
     def _checked_folds(self, setting, folds, symmetric):
-        """The folds of a setting as a tuple of arrays; InputError where they do not fit labels."""
         if setting not in ("A", "B", "C", "D"):
             raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
         m, q = self.shape_
@@ -219,18 +212,12 @@ class RidgeOfSides(LabelMatrixModel):
         return self._labels
 
     def partial_fit_rows(self, features: Features, Y: Features) -> Self:
-        """Take in l new instances, exactly (Stock et al. 2016, Algorithm 1).
+        """Take in l new instances with labels Y (l, q), exactly (Stock et al. 2016, Algorithm 1).
 
-        Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise. Dual rows are
-        stacked, and factorized with the old ones, O(m^3); linear ones that come to be more than
+        By features (l, d), or with a precomputed kernel (l, m + l) values with the m old rows,
+        then the l new. Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise.
+        Dual rows are factorized with the old ones, O(m^3); linear ones that come to be more than
         their features change to the primal. The coefficients are recomputed at the next access.
-
-        Parameters
-        ----------
-        features : (l, d) array or sparse matrix
-            With a precomputed kernel (l, m + l) values with the m old rows, then the l new.
-        Y : (l, q) array or sparse matrix
-            Their labels for all tasks.
         """
         check_is_fitted(self)
         features, (m, q) = as_features(features, "row_features"), self.shape_

@@ -11,7 +11,6 @@ from kronbench.pairs import PairData
 
 
 def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, side: str) -> None:
-    """InputError unless a kernel matrix has a column for each training vertex of its side."""
     if matrix.shape[1] != n_training:
         raise InputError(
             f"{side}_features is a precomputed kernel of shape {matrix.shape}: give one "
@@ -20,7 +19,6 @@ def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, si
 
 
 def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) -> None:
-    """InputError unless features have as many columns as those of the training set."""
     if features.shape[1] != width:
         raise InputError(
             f"{side}_features has {features.shape[1]} columns and the training set "
@@ -29,7 +27,6 @@ def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) 
 
 
 def check_pairs(X: PairData) -> None:
-    """InputError unless X is a nonempty PairData."""
     if not isinstance(X, PairData):
         raise InputError(f"X is a {type(X).__name__}: give a PairData")
     if len(X) == 0:

@@ -52,6 +52,14 @@ default "linear"
         :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
         Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    {filter}
+    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
+        By default "tikhonov", ridge regression; see :mod:`kronbench.pairs.spectral_filters`.
+    {fitted_matrix}
+    dual_coef_ : (m, q) array
+        A.
+    shape_ : tuple
+        (m, q).
     {form}
     form : {"dual", "primal"}, default "dual"
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The

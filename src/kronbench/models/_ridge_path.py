@@ -87,7 +87,6 @@ class ThinRidge:
 
 
 def _products(T, D, rows, cols):
-    """Rows of T kron D, one for each pair."""
     return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
 

@@ -33,9 +33,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
     of the classes as explaining variables, is the correspondence analysis of the table of classes
     by words: the axes are singular vectors of D_r^-1/2 (N / n - r c') D_c^-1/2, where N sums the
     counts of each class, n is the total, and r and c are its margins. A document lies at the mean
-    of its words' positions, as in the usual transition formula. The table is one product with the
-    indicators, and the singular vectors come from a few products with it: linear in the documents,
-    and O(nnz(N) k) for k components. Words in fewer than ``min_documents`` documents are left out.
+    of its words' positions. Linear in the documents, and O(nnz(N) k) for k components.
 
     Parameters
     ----------
@@ -52,10 +50,8 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
     ----------
     n_features_in_ : int
         V, the words of the counts.
-    words_ : (v,) integer array
-        Columns of the counts that take part.
-    positions_ : (v, k) float32 array
-        Of these words on the axes.
+    words_, positions_ : (v,) integer and (v, k) float32 arrays
+        Columns of the counts that take part, and where these words lie on the axes.
     singular_values_ : (k,) array
         Of the axes, the largest first.
     """
@@ -113,7 +109,6 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         return tags
 
     def _table(self, X, y):
-        """Counts (C, v) of each class, csr, float32."""
         documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
         self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
         classes, y = np.unique(y, return_inverse=True)
@@ -146,7 +141,7 @@ class _Centred:
 
     @staticmethod
     def _less(matrix, column, row):
-        """``matrix - outer(column, row)`` in place, without a second matrix of that size."""
+        # in place, without a second matrix of that size
         for start in range(0, len(matrix), _BLOCK):
             part = slice(start, start + _BLOCK)
             matrix[part] -= column[part, None] * row

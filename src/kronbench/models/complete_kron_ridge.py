@@ -32,21 +32,16 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     reg : float, default 1.0
         Regularization weight, the paper's lambda >= 0.
     {kernels}
-    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        Applied to the products of eigenvalues (Eq. 21), by default "tikhonov", ridge regression;
-        see :mod:`kronbench.pairs.spectral_filters`.
+    {filter}
     loss : {"squared", "ranking"}, default "squared"
         "ranking" ranks the columns for each row (conditional ranking, RankRLS; Pahikkala et al.
         2013): 1/(2 q) times the sum, over each row and each two of its q columns, of
-        ((y - y') - (p - p'))^2, which are errors less their mean in the row. Then G and Y are
-        centred; scores of a row are known up to a constant.
+        ((y - y') - (p - p'))^2. Then G and Y are centred; scores of a row are known up to a
+        constant.
 
     Attributes
     ----------
-    dual_coef_ : (m, q) array
-        A.
-    shape_ : tuple
-        (m, q).
+    {fitted_matrix}
 
     Notes
     -----

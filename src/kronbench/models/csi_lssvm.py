@@ -38,21 +38,19 @@ class CSILSSVM(EitherTask, OfRows):
 
     Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; with a
     look-ahead at all points O(k n^2) and the kernel matrix. Prediction takes kernel values with
-    the k pivots only and O(k^2) for each point.
+    the k pivots and O(k^2) for each point.
 
     Parameters
     ----------
     task : {"classification", "regression"}, default "classification"
-        Two classes are coded as -1 and 1, more as indicator vectors. Integer responses look like
-        classes, so say which they are.
-    kernel : {"gaussian", "linear", "tanimoto", "precomputed"} or callable(X, Y), \
-default "gaussian"
-        The paper's is Gaussian; a linear kernel has its features as a factor.
+        Two classes are coded as -1 and 1, more as indicator vectors.
+    kernel : {"gaussian", "linear", "tanimoto", "precomputed"} or callable, default "gaussian"
+        As in :func:`kronbench.linalg.gram`.
     gamma : float, default 1.0
-        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+        Inverse squared width of a Gaussian kernel.
     reg : float, default 1e-3
-        Regularization weight, the paper's tau > 0: 1/(2n) squared error + reg/2 squared norm. The
-        error is a mean here but a sum in the models of pairs, whose reg is n times this one.
+        The paper's tau > 0: 1/(2n) squared error + reg/2 squared norm. The error is a mean here
+        but a sum in the models of pairs, whose reg is n times this one.
     decomposition : {"csi", "cholesky"}, default "csi"
         Choose pivots for the targets as well, or for the kernel alone.
     max_rank : int, optional
@@ -68,15 +66,12 @@ default "gaussian"
     Attributes
     ----------
     classes_ : (C,) array, for classification
-        In increasing order.
     n_features_in_ : int
-        Number of features p; of training points where the kernel is precomputed.
     factor_ : LowRankFactor
         The rows of the factor at the pivots alone; its ``pivots`` count them from 0.
-    pivots_ : (k,) array
-        Indices of the pivots among the training points, in order of choice.
-    gains_ : (k,) array
-        Decrease of the criterion by each pivot.
+    pivots_, gains_ : (k,) arrays
+        Indices of the pivots among the training points in order of choice, and the decrease of the
+        criterion by each.
     path_ : PrefixPath
         The machines of all ranks and weights; see :mod:`kronbench.linalg.lssvm_paths`.
     coef_, intercept_ : (k, d) and (d,) arrays

@@ -239,7 +239,6 @@ class HierarchicalNewtonClassifier(RowClassifier):
         return kernels_of(X, self.kernel, gamma, rank=self.rank, dtype=dtype)
 
     def _covariance_of(self, X, coupling):
-        """The covariance of the scores of the rows of X."""
         variance = self._of_nodes("variance", coupling)
         gamma, which = np.unique(self._of_nodes("gamma", coupling), return_inverse=True)
         kernels = self._kernels(X, gamma)

@@ -172,7 +172,6 @@ class HierarchicalNewtonCV(RowClassifier):
         return self
 
     def _search(self, criterion, inverse):
-        """The search; sets ``hyperparameter_path_``."""
         self.hyperparameter_path_: list[dict] = []
         last: Any = None
         begun = time.perf_counter()

@@ -31,14 +31,10 @@ class IndependentRidge(RidgeOfSides):
     Parameters
     ----------
     reg : float, default 1.0
-        Regularization weight, the paper's lambda_d >= 0; zero is least squares by the
-        pseudo-inverse.
-    row_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
+        The paper's lambda_d >= 0; zero is least squares by the pseudo-inverse.
+    row_kernel, row_gamma : str or callable, default "linear", and float, optional
         Positive semidefinite kernel of the row vertices, as in :func:`kronbench.linalg.gram`.
-    row_gamma : float, optional
-        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
-    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        By default "tikhonov", ridge regression; see :mod:`kronbench.pairs.spectral_filters`.
+    {filter}
     keep_data : bool, default True
         False frees past rows and labels that explicit features no longer need
         (``partial_fit_rows`` in a stream); then there are no leave-one-out predictions.
@@ -47,10 +43,7 @@ class IndependentRidge(RidgeOfSides):
     ----------
     coef_ : (d, q) array for d < m explicit features, else (m, q)
         A row for each feature; else the dual coefficients.
-    dual_coef_ : (m, q) array
-        A.
-    shape_ : tuple
-        (m, q).
+    {fitted_matrix}
 
     Notes
     -----

@@ -72,8 +72,8 @@ class PairNeighborsClassifier(PairClassifier):
 class PairKNN(PairNeighborsClassifier):
     """Mean label of the nearest training pairs in the features [d, t].
 
-    The result is that of scikit-learn's ``KNeighborsClassifier`` on concatenated features, ties at
-    equal distance going to the lower (row vertex, column vertex, position) of the training pairs.
+    The result is that of scikit-learn's ``KNeighborsClassifier`` on concatenated features, with
+    ties going to the lower (row vertex, column vertex, position) of the training pairs.
     The search uses that ||[d, t] - [d', t']||^2 = ||d - d'||^2 + ||t - t'||^2: it walks the
     training row vertices in order of their distance, within each the column vertices likewise, and
     stops as soon as no closer pair can follow.
@@ -146,7 +146,6 @@ def _nearest_first(vertices, training):
 
 
 def _blocks(n_rows, n_columns):
-    """Slices of rows, so many that a float64 block stays below ``_BLOCK_BYTES``."""
     step = max(1, _BLOCK_BYTES // (8 * n_columns))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
@@ -257,8 +256,7 @@ def _sift_down(distances, nearest, size, d, entry):
 class PairSklearnKNN(PairNeighborsClassifier):
     """``KNeighborsClassifier`` on the features [d, t], as a user of scikit-learn would call it.
 
-    ``PairKNN`` gives the same predictions, ties apart, from a search that uses the shared parts.
-    Training holds all n (d + r) features, made dense.
+    Training holds all n (d + r) features, made dense; ``PairKNN`` uses the shared parts.
 
     Parameters
     ----------

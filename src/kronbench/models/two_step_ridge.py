@@ -29,21 +29,16 @@ class TwoStepRidge(RidgeOfSides, TwoKernels):
     Parameters
     ----------
     reg_rows, reg_cols : float, default 1.0
-        Regularization values, the paper's lambda_d, lambda_t >= 0; zero is the pseudo-inverse of
-        that side's kernel.
+        The paper's lambda_d, lambda_t >= 0; zero is the pseudo-inverse of that side's kernel.
     {kernels}
     row_filter, col_filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable
-        Filters of the eigenvalues of each side (Eq. 24), callable(eigenvalues, reg); by default
-        "tikhonov", ridge regression. See :mod:`kronbench.pairs.spectral_filters`.
+        Of the eigenvalues of each side (Eq. 24): :mod:`kronbench.pairs.spectral_filters`.
 
     Attributes
     ----------
     coef_ : array
         A, (m, q), in the dual; (d, .) or (., r) on a side in its primal form, the paper's W.
-    dual_coef_ : (m, q) array
-        A in any case.
-    shape_ : tuple
-        (m, q).
+    {fitted_matrix}
 
     Notes
     -----

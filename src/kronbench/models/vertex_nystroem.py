@@ -35,16 +35,14 @@ class VertexNystroem(VertexTransformer):
     Nystroem's approximation k(x, L) k(L, L)^-1 k(L, x') by r landmarks L (Williams & Seeger 2001),
     factorized: v vertices cost v r kernel values, O(v r^2) and memory v r. The landmarks are
     pivots of a Cholesky decomposition, drawn in proportion to the residual diagonal (Chen et al.
-    2025), over at most 20 r of the vertices of the training pairs. In
-    ``make_pipeline(VertexNystroem(row_kernel="tanimoto"), KronRidge(form="primal"))`` a model of
-    pairs is linear in the product of these features and those of the other side.
+    2025), over at most 20 r of the training vertices. For models with ``form="primal"``.
 
     Parameters
     ----------
     row_kernel, col_kernel : {"linear", "gaussian", "tanimoto"}, callable or None, default None
         Kernel of the side, as in :func:`kronbench.linalg.gram`; None changes nothing.
     row_gamma, col_gamma : float, optional
-        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+        Inverse squared widths of Gaussian kernels.
     row_rank, col_rank : int, default 500
         Landmarks of the side; fewer where fewer span its kernel to 1e-12.
     dtype : {"float64", "float32"}, default "float64"
@@ -57,9 +55,8 @@ class VertexNystroem(VertexTransformer):
     row_landmarks_, col_landmarks_ : (r, d) array or sparse matrix, or None
         Features of the landmarks as given; None for a side that is not changed.
     row_error_, col_error_ : float
-        Largest entry of K - Phi Phi' over the vertices of the training pairs, which is one of its
-        diagonal: bounds the error of every kernel value between them. 0 for a side that is not
-        changed.
+        Largest entry of K - Phi Phi' over the training vertices, one of its diagonal; 0 for a side
+        that is not changed.
     row_trace_error_, col_trace_error_ : float
         tr(K - Phi Phi') / tr K over the same vertices.
     """

@@ -61,21 +61,18 @@ def _digest(features):
 class VertexScaler(VertexTransformer):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
-    Each vertex that occurs in a training pair counts once, whatever its number of pairs. In
-    ``make_pipeline(VertexScaler(), KronRidge())`` cross-validation scales by the training vertices
-    only. Sparse features are divided by their standard deviation and not centred, so that they
-    stay sparse. Do not scale a kernel matrix: switch off its side.
+    Each vertex that occurs in a training pair counts once, whatever its number of pairs. Sparse
+    features are divided by their standard deviation and not centred, so that they stay sparse.
 
     Parameters
     ----------
     rows, cols : bool, default True
-        Whether the features of the side are scaled.
+        Whether the features of the side are scaled. Do not scale a kernel matrix.
 
     Attributes
     ----------
     row_mean_, row_scale_, col_mean_, col_scale_ : (d,) or (r,) arrays, or None
-        The mean that is subtracted, and the divisor: 1 for a constant feature. None for a side
-        that is not scaled.
+        What is subtracted, and the divisor, 1 for a constant feature; None for a side as it is.
     """
 
     rows: bool = parameter(True, "boolean")
