@@ -17,17 +17,21 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
+from kronbench.linalg import KernelColumns, dense, gram
+from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._kernel_sums import (
-    NAMES,
-    Candidate,
     Fold,
-    base_kernels,
     combined,
-    is_named,
-    kernel_of_new,
+    profile_kernel,
+    profiles,
     validation_loss,
 )
-from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._pair_labels import (
+    check_pairs,
+    check_precomputed,
+    check_targets,
+    check_width,
+)
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
@@ -45,7 +49,8 @@ from kronbench.pairs.data import same_features
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _START = 0.1  # weight of what is not the chosen kernel, beside it
 _BOX = np.log(1e5)  # of each weight, either way
-_KERNELS = [StrOptions(set(NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
+_NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
+_KERNELS = [StrOptions(set(_NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
 
 
 @estimator
@@ -103,8 +108,8 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         Its coefficients, and the mean of the labels, which predictions add.
     """
 
-    row_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
-    col_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
+    row_kernels: Any = parameter("linear", *_KERNELS)
+    col_kernels: Any = parameter("linear", *_KERNELS)
     powers: tuple[int, ...] = parameter((1, 2), list, tuple)
     regs: tuple[float, ...] = parameter(_REGS, "array-like")
     effect: float = parameter(0.1, POSITIVE)
@@ -153,12 +158,79 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         return self._finish(X, y, weights, params["reg"])
 
     def _bases(self, X, y, side):
+        """Kernel matrices (v, v) over all vertices of a side, whose diagonals have the mean 1."""
         candidates = self._candidates(side)
         if not candidates:
             raise InputError(f"{side}_kernels is empty: give at least one kernel")
         if not (self.powers and all(isinstance(k, Integral) and k >= 1 for k in self.powers)):
             raise InputError(f"powers is {self.powers!r}: give whole numbers from 1")
-        return base_kernels(candidates, self.powers, X, y, side)
+        features, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
+        size, bases = features.shape[0], {}
+        for name, candidate in candidates.items():
+            entry = f"{side}_kernels[{name!r}]"
+            if _is_named(candidate, "constant"):
+                bases[name] = np.ones((size, size))
+                continue
+            if _is_named(candidate, "profile"):
+                bases[name] = profile_kernel(X, y, side)
+                continue
+            if isinstance(candidate, str) and candidate not in _NAMES:
+                raise InputError(
+                    f"{side}_kernels has {candidate!r}: give one of "
+                    f"{', '.join(map(repr, _NAMES))}, a kernel function or a kernel matrix"
+                )
+            named = isinstance(candidate, str) or callable(candidate)
+            K = gram(features, kernel=candidate) if named else dense(candidate)
+            if K.shape != (size, size):
+                raise InputError(
+                    f"{entry} has shape {K.shape}: give one row and one column for each of the "
+                    f"{size} vertices"
+                )
+            check_semidefinite(K, entry)
+            level = np.mean(K.diagonal()[used])
+            if not level > 0:
+                raise InputError(
+                    f"{entry} is zero for every vertex of the training pairs: leave it out, or "
+                    "give other features"
+                )
+            bases |= self._in_powers(name, K / level)
+        return bases
+
+    def _in_powers(self, name, K):
+        return {name if power == 1 else f"{name}^{power}": K**power for power in self.powers}
+
+    def _of_new(self, features, side):
+        """The weighted sum (u, v) of the base kernels between new vertices and those of a side."""
+        X, weights = self.X_fit_, self.best_params_[f"{side}_weights"]
+        given, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
+        total = np.zeros((features.shape[0], given.shape[0]))
+        for name, candidate in self._candidates(side).items():
+            if not any(weights.get(of, 0) for of in (name, *self._in_powers(name, 1.0))):
+                continue
+            if _is_named(candidate, "constant"):
+                total += weights[name]
+                continue
+            if _is_named(candidate, "profile"):  # a new vertex has the profile zero
+                Z, gamma = profiles(X, self.y_fit_, side)
+                none = np.zeros((1, Z.shape[1]))
+                total += weights[name] * gram(none, Z, kernel="gaussian", gamma=gamma)
+                continue
+            if not (isinstance(candidate, str) or callable(candidate)):
+                raise InputError(
+                    f"{side}_kernels[{name!r}] is a kernel matrix, which has no entries for a new "
+                    f"{side} vertex: fit to a PairData that also has the vertices to predict, or "
+                    "give 'precomputed' and the matrix as features"
+                )
+            if _is_named(candidate, "precomputed"):
+                check_precomputed(features, given.shape[0], side)
+                diagonal, K = dense(given).diagonal()[used], dense(features)
+            else:
+                check_width(features, given.shape[1], side)
+                diagonal = KernelColumns(given[used], candidate).diagonal()
+                K = gram(features, given, kernel=candidate)
+            for of_power, base in self._in_powers(name, K / np.mean(diagonal)).items():
+                total += weights[of_power] * base
+        return total
 
     def _candidates(self, side):
         candidates = getattr(self, f"{side}_kernels")
@@ -198,7 +270,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     def _tried_alone(self, side, bases):
         """All but "constant", which has nothing to say alone."""
         candidates = self._candidates(side)
-        found = [name for name in bases if not is_named(candidates.get(name), "constant")]
+        found = [name for name in bases if not _is_named(candidates.get(name), "constant")]
         return found or list(bases)
 
     def _note(self, row, col, reg, error):
@@ -300,17 +372,16 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         check_pairs(X)
         values = []
         for side in ("row", "col"):
-            name, weights = f"{side}_features", self.best_params_[f"{side}_weights"]
+            name = f"{side}_features"
             features = getattr(X, name)
-            if same_features(features, getattr(self.X_fit_, name)):
-                values.append(getattr(self.best_estimator_.X_fit_, name))
-            else:
-                fitted = self.X_fit_, self.y_fit_, side
-                new = kernel_of_new(
-                    weights, self._candidates(side), self.powers, *fitted, features
-                )
-                values.append(new)
+            known = same_features(features, getattr(self.X_fit_, name))
+            of_fit = getattr(self.best_estimator_.X_fit_, name)
+            values.append(of_fit if known else self._of_new(features, side))
         return self.intercept_ + self.best_estimator_.predict(X.with_features(*values))
+
+
+def _is_named(candidate, name):
+    return isinstance(candidate, str) and candidate == name  # it may be an array
 
 
 def _check_vary(y, name):
