@@ -95,10 +95,15 @@ class ProductKernelModel(TwoKernels):
         kernel matrices, O(v k^2), as ``fit`` does.
         """
         self._check_parameters()
-        if self._is_primal():
-            maps = self._make_feature_maps(X_fit)
-            return self._design_operator(*self._design(maps, X_fit if X is None else X))
-        return self._gram_operator(X_fit, X)
+        return self._operator(X_fit, X)[0]
+
+    def _operator(self, X_fit, X=None):
+        """That operator, and in the primal form the feature maps and the factors of the design."""
+        if not self._is_primal():
+            return self._gram_operator(X_fit, X), None, None
+        maps = self._make_feature_maps(X_fit)
+        design = self._design(maps, X_fit if X is None else X)
+        return self._design_operator(*design), maps, design
 
     def _is_primal(self):
         if self.form == "primal" and (

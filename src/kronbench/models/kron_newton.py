@@ -101,17 +101,12 @@ class KronNewton(EitherTask, ProductKernelModel):
             if self.loss == "ridge":
                 y, intercept = self._centred(y, weight)
         constant = loss.margin and self.fit_intercept
-        primal = self._is_primal()
-        minimize: Callable = newton_primal if primal else newton_dual
         options: dict[str, Any] = {"solver": self.solver}
-        if self.solver == "pcg" and not primal:
+        if self.solver == "pcg" and self.form != "primal":
             raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
-        if primal:
-            maps = self._make_feature_maps(X)
-            design = self._design(maps, X)
-            operator = self._design_operator(*design)
-        else:
-            maps, operator = None, self._gram_operator(X)
+        operator, maps, design = self._operator(X)
+        primal = maps is not None
+        minimize: Callable = newton_primal if primal else newton_dual
         if weight is not None:
             if self.loss == "rankrls":
                 raise InputError("loss='rankrls' is not a sum over pairs: leave out sample_weight")

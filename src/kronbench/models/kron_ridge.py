@@ -145,11 +145,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         return (maps, design) if is_thin(len(X), width) else None
 
     def _iterate(self, X, y, callback):
-        root, reg, dual = self._root, self.reg, not self._is_primal()
-        maps = None if dual else self._make_feature_maps(X)
-        unweighted = (
-            self._gram_operator(X) if dual else self._design_operator(*self._design(maps, X))
-        )
+        (unweighted, maps, _), root, reg = self._operator(X), self._root, self.reg
+        dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
         y = scaled(root, y.astype(operator.dtype, copy=False))
         system, b, yy, objectives = operator, y, float(y @ y), []
