@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.linalg import block_diag
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
 from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
@@ -18,7 +18,7 @@ from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import leading_vectors
-from kronbench.models import HierarchicalNewtonClassifier
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from tests.class_tree.test_tree import path_matrix
 from tests.exact_flat_mode import exact_flat_mode
 from tests.models.hierarchical_problems import (
@@ -49,18 +49,6 @@ def test_the_mode_is_that_of_the_weights_of_the_nodes(parents, seed):
         assert fitted.objective_path_[-1] == pytest.approx(value, rel=1e-9)
     fitted = model(kernel="precomputed", **options).fit(X @ X.T, y)
     np.testing.assert_allclose(fitted.predict_proba(X @ X.T), expected, atol=1e-6)
-
-
-def test_the_flat_linear_model_is_scikit_learns_multinomial_regression():
-    X, y = clouds()
-    for variance in (0.1, 2.0):
-        with_ones = np.hstack([X, np.full((len(X), 1), np.sqrt(0.3 / variance))])
-        reference = LogisticRegression(C=variance, fit_intercept=False, tol=1e-10, max_iter=5000)
-        reference.fit(with_ones, y)
-        fitted = model(variance=variance, bias_variance=0.3).fit(X, y)
-        np.testing.assert_allclose(
-            fitted.predict_proba(X), reference.predict_proba(with_ones), atol=1e-6
-        )
 
 
 def test_gaussian_kernels_of_their_own_against_the_exact_solver():
@@ -315,3 +303,40 @@ def test_a_fit_that_was_cut_off_warns_and_says_how_far_it_is():
         best = model(tree=PARENTS, variance=50.0).fit(X, y)
     excess = cut.objective_path_[-1] - best.objective_path_[-1]
     assert 0 < excess <= cut.gap_
+
+
+def test_callback_stops_a_fit():
+    X, y = clouds()
+    seen = []
+    fitted = HierarchicalNewtonClassifier(tree=PARENTS, variance=50.0)
+    fitted.fit(X, y, callback=lambda mode: seen.append(mode.value) or len(seen) == 2)
+    assert fitted.n_iter_ == 2
+    np.testing.assert_allclose(seen, fitted.objective_path_[1:])
+    assert fitted.stop_reason_ == "callback"
+    assert not fitted.converged_
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "tanimoto"])
+def test_a_kernel_function_is_the_named_kernel(kernel):
+    X, y = clouds()
+
+    def function(A, B):
+        return gram(A, B, kernel=kernel, gamma=0.3)
+
+    named = HierarchicalNewtonClassifier(kernel=kernel, gamma=0.3, tol=1e-12).fit(X, y)
+    called = HierarchicalNewtonClassifier(kernel=function, tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(called.predict_proba(X), named.predict_proba(X), atol=1e-6)
+
+
+def test_a_fit_knows_nothing_of_an_earlier_one_and_leaves_the_parameters():
+    X, y = clouds()
+    fitted = HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.3, max_inner=50).fit(X, y)
+    fitted.set_params(kernel="linear").fit(X, y)
+    assert set(vars(fitted)) == set(vars(clone(fitted).fit(X, y)))
+
+    search, start = HierarchicalNewtonCV(fitted, cv=3, max_iter=3, random_state=0), np.eye(5)
+    search.set_params(learn_coupling=True, estimator__coupling=start).fit(X, y)
+    np.testing.assert_array_equal(search.estimator.coupling, start)
+    assert (search.coupling_ != start).any()
+    search.set_params(learn_coupling=False, estimator__coupling=None).fit(X, y)
+    assert not hasattr(search, "coupling_")

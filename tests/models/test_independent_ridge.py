@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
@@ -26,27 +25,6 @@ def test_equals_scikit_learn(kernel, gamma, reg):
     np.testing.assert_allclose(
         ours.dual_coef_, theirs.dual_coef_, atol=1e-8 * np.abs(theirs.dual_coef_).max()
     )
-
-
-@pytest.mark.parametrize("batch", [2, 9])
-@pytest.mark.parametrize("keep_data", [True, False])
-@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
-def test_updates_are_retraining(batch, keep_data, kernel):
-    rng = np.random.default_rng(3)
-    D, Y = rng.normal(size=(28, 5)), 1.0 * (rng.random((28, 6)) < 0.3)
-    model = IndependentRidge(reg=0.2, row_kernel=kernel, row_gamma=0.1, keep_data=keep_data)
-    model.fit_matrix(D[:10], None, sparse.csr_array(Y[:10]))
-    for start in range(10, 28, batch):
-        part = slice(start, start + batch)
-        model.partial_fit_rows(D[part], sparse.csr_array(Y[part]))
-    whole = IndependentRidge(reg=0.2, row_kernel=kernel, row_gamma=0.1).fit_matrix(D, None, Y)
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
-    assert model.shape_ == (28, 6)
-    if keep_data:
-        np.testing.assert_allclose(model.loo("B"), whole.loo("B"), atol=1e-8)
-    else:
-        with pytest.raises(InputError, match="keep_data=True"):
-            model.loo("B")
 
 
 def test_pairs_of_known_columns():

@@ -132,18 +132,6 @@ def test_precomputed_callable_and_sparse_give_the_same(size, seed):
         np.testing.assert_allclose(model.predict(new), expected, atol=1e-5)
 
 
-def test_vertices_that_no_pair_uses_change_nothing():
-    X, y = random_pairs(12, 9, 25, seed=0), random_labels(25, seed=0)
-    half = np.flatnonzero((X.rows < 6) & (X.cols < 5))
-    rows, cols = X.row_features[:6], X.col_features[:5]
-    small = PairData(rows, cols, X.rows[half], X.cols[half])
-    new = random_pairs(4, 3, 7, seed=1)
-    for options in (dict(form="dual"), dict(form="primal"), GAUSSIAN):
-        model = KronRidge(**options)
-        expected = model.fit(small, y[half]).predict(new)
-        np.testing.assert_allclose(model.fit(X[half], y[half]).predict(new), expected, atol=1e-12)
-
-
 def test_one_pair_and_repeated_pairs():
     X = PairData([[2.0]], [[3.0]], [0], [0])
     model = KronRidge(reg=4.0).fit(X, [5.0])

@@ -12,11 +12,9 @@ from sklearn.exceptions import NotFittedError
 from kronbench.errors import InputError
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.two_step_ridge import TwoStepRidge
-from kronbench.pairs.spectral_filters import as_filter
 from tests.models.complete_problems import (
     make_problem,
     problems,
-    theorem_2_kernel,
     two_step,
 )
 
@@ -37,42 +35,6 @@ def test_closed_form_solves_both_systems_and_theorem_3_holds_for_new_pairs(
     for at, tol in (((K, G), 1e-8), ((rows, cols), of_new)):
         direct = at[0] @ np.linalg.solve(left, Y) @ np.linalg.solve(right, at[1].T)
         np.testing.assert_allclose(model.predict_matrix(*at), direct, atol=tol)
-
-
-@settings(max_examples=25, deadline=None)
-@given(problems, st.floats(-2, 2), st.floats(-2, 2))
-def test_theorem_2_training_predictions_are_those_of_a_pairwise_kernel(problem, log_row, log_col):
-    K, G, Y = make_problem(*problem)
-    regs = 10.0**log_row, 10.0**log_col
-    xi = theorem_2_kernel(K, G, *regs)
-    expected = xi @ np.linalg.solve(xi + np.eye(Y.size), Y.ravel())
-    predicted = two_step(K, G, Y, regs).predict_matrix(K, G)
-    np.testing.assert_allclose(predicted, expected.reshape(Y.shape), atol=1e-8)
-
-
-@pytest.mark.parametrize("name", ["cutoff", "landweber", "iterated-tikhonov"])
-def test_paper_claims_the_shortcut_for_every_filter_but_it_fails(name):
-    # After Corollary 5: "valid for all models with a pairwise spectral filter of the form (24)".
-    # The formula of Theorem 7 with another filter's hat matrix is not what retraining gives, and
-    # so it is refused.
-    K, _, Y = make_problem(5, 8, 3, "full", "full")
-    filter = as_filter(name)
-
-    def coefficients(K):
-        values, vectors = np.linalg.eigh(K)
-        return (vectors * filter(values, 0.8)) @ vectors.T
-
-    H = K @ coefficients(K)
-    diagonal = H.diagonal()[:, None]
-    formula = (H @ Y - diagonal * Y) / (1 - diagonal)
-    retrained = np.empty_like(Y)
-    for i in range(8):
-        rest = np.delete(np.arange(8), i)
-        retrained[i] = K[i, rest] @ coefficients(K[np.ix_(rest, rest)]) @ Y[rest]
-    assert np.abs(formula - retrained).max() > 0.01
-    model = two_step(K, np.eye(3), Y, row_filter=name)
-    with pytest.raises(InputError, match="exact for filter='tikhonov' only"):
-        model.loo("B")
 
 
 def test_linear_features_fewer_than_vertices_give_the_same_in_the_primal():
@@ -197,6 +159,8 @@ def test_linear_rows_that_outgrow_their_features_change_to_the_primal():
     alone.partial_fit_rows(Phi[5:8], Y[5:8]).partial_fit_rows(Phi[8:], Y[8:])
     expected = IndependentRidge(reg=1e-9).fit_matrix(Phi, None, Y).coef_
     np.testing.assert_allclose(alone.coef_, expected, atol=1e-8)
+    with pytest.raises(InputError, match="keep_data=True"):
+        alone.loo("B")
 
 
 def test_sparse_features_and_labels():

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from kronbench import PairData
-from kronbench.evaluation import VertexDisjointKFold
 from kronbench.linalg import dense
 from kronbench.models import KronRidge, VertexScaler
 
@@ -30,21 +28,6 @@ def test_each_vertex_that_trains_counts_once(problem):
     np.testing.assert_allclose(scaler.row_scale_, used.std(axis=0))
     expected = (X.row_features - used.mean(axis=0)) / used.std(axis=0)
     np.testing.assert_allclose(scaler.transform(X).row_features, expected)
-
-
-def test_inside_cross_validation_it_knows_no_test_vertex(problem):
-    X, y = problem
-    pipeline = make_pipeline(VertexScaler(), KronRidge(row_kernel="gaussian", row_gamma=0.1))
-    folds = VertexDisjointKFold(2, 2, random_state=0)
-    found = cross_val_predict(pipeline, X, y, cv=folds)
-    for train, test in folds.split(X):
-        sides = []
-        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
-            used = features[np.unique(index[train])]
-            sides.append((features - used.mean(axis=0)) / used.std(axis=0))
-        by_hand = PairData(*sides, X.rows, X.cols)
-        model = clone(pipeline[-1]).fit(by_hand[train], y[train])
-        np.testing.assert_allclose(found[test], model.predict(by_hand[test]), rtol=1e-9)
 
 
 def test_sparse_features_stay_sparse_and_a_side_may_stay_as_it_is(problem):
