@@ -35,20 +35,6 @@ def test_dual_is_the_dense_solution(size, seed, reg):
     np.testing.assert_allclose(model.predict(new), theirs.predict(Q_new), atol=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
-@given(sizes, seeds, st.floats(1e-2, 1e2))
-def test_primal_is_the_dual_with_linear_kernels(size, seed, reg):
-    X, y = random_pairs(*size, seed), random_labels(size[2], seed)
-    new = random_pairs(4, 3, 7, seed + 1)
-    options = dict(reg=reg, max_iter=500, tol=1e-12)
-    dual = KronRidge(**options).fit(X, y)
-    primal = KronRidge(form="primal", **options).fit(X, y)
-    np.testing.assert_allclose(primal.predict(new), dual.predict(new), atol=1e-6)
-    D, T = X.row_features, X.col_features
-    W = primal.coef_.reshape(3, 2)
-    np.testing.assert_allclose(primal.predict(X), (D @ W @ T.T)[X.rows, X.cols], atol=1e-10)
-
-
 @pytest.mark.parametrize("form", ["dual", "primal"])
 def test_objective_path_and_callback(form):
     X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)

@@ -97,7 +97,8 @@ class RowClassifier(ClassifierMixin, OfRows):
 
     def predict(self, X: Rows) -> np.ndarray:
         """The most probable class (n_new,)."""
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+        best = np.argmax(self._scores(X), axis=1)  # first, as it says what is not fitted
+        return self.classes_[best]
 
     def decision_function(self, X: Rows) -> np.ndarray:
         """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""

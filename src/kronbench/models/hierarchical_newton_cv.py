@@ -199,4 +199,5 @@ class HierarchicalNewtonCV(RowClassifier):
         )
 
     def _scores(self, X):
-        return self.best_estimator_._scores(new_rows(self, X))
+        X = new_rows(self, X)
+        return self.best_estimator_._scores(X)
