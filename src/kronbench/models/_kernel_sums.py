@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,13 +45,7 @@ class Fold(NamedTuple):
 
 
 def validation_loss(
-    fold: Fold,
-    row_weights: np.ndarray,
-    col_weights: np.ndarray,
-    reg: float,
-    *,
-    tol: float,
-    max_iter: int,
+    fold: Fold, row_weights: np.ndarray, col_weights: np.ndarray, reg: float, **options: Any
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Mean squared error on the validation pairs, and its gradient in the logarithms of weights.
 
@@ -63,14 +57,15 @@ def validation_loss(
     matrix C G A', and by column weights of the G_j with C'K A.
 
     The weights are those of the base kernels in their order, and last that of the identity. Two
-    systems cost O(n (m + q)) an iteration of MINRES, and all derivatives O(m q (m + q)).
+    systems cost O(n (m + q)) an iteration of MINRES, with ``options``, and all derivatives
+    O(m q (m + q)).
     """
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)
     train, test = fold.train, fold.test
     operator = SampledKroneckerOperator(K, G, train.rows, train.cols)
     cross = SampledKroneckerOperator(K, G, test.rows, test.cols, train.rows, train.cols)
-    options = {"shift": reg, "tol": tol, "max_iter": max_iter, "verify": False}
+    options |= {"shift": reg, "verify": False}
     a = minres(operator, fold.y_train, **options).x
     r = cross.matvec(a) - fold.y_test
     b = minres(operator, cross.rmatvec(r), **options).x

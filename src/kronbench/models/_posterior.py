@@ -6,12 +6,11 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
-from kronbench.linalg import KernelColumns, cg
+from kronbench.linalg import cg
 from kronbench.linalg.blas1 import dot, norm
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import scaled, weighted
 from kronbench.pairs import PairData
-from kronbench.pairs.data import used_vertices
 
 _TOGETHER = 64  # pairs whose kernel with the training pairs is in memory at a time
 _EXACT = 1e-13  # error of the form, in units of k(x, x), at which conjugate gradients end
@@ -33,13 +32,20 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
         gram = training @ training.T
     else:
         gram = model._gram_operator(model.X_fit_)
+    for name in ("row_features", "col_features"):
+        precomputed = getattr(model, name.replace("features", "kernel")) == "precomputed"
+        if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
+            raise InputError(
+                f"{name} is a precomputed kernel of new vertices, which lacks their kernel with "
+                "themselves: give the features, or pairs of the PairData that was fitted"
+            )
     gram = weighted(gram, model._root, dual=True)
     variance = np.empty(len(X))
     for first in range(0, len(X), _TOGETHER):
         part = slice(first, first + _TOGETHER)
-        some = X[part]
-        prior = _prior_variance(model, some)
-        columns = with_training(some).rmatmat(np.eye(len(some), dtype=gram.dtype))
+        some, one = X[part], np.eye(len(X[part]), dtype=gram.dtype)
+        prior = np.diagonal(model._gram_operator(some).matmat(one))
+        columns = with_training(some).rmatmat(one)
         columns = scaled(model._root, columns)
         forms = [
             _inverse_form(gram, b, atol, model.reg)
@@ -64,26 +70,3 @@ def _inverse_form(A, b, atol, reg):
             "the kernel of the training pairs is not positive semidefinite: give one that is"
         )
     return dot(b + found.residual, found.x)
-
-
-def _prior_variance(model, X):
-    """k(x, x) of each pair, (t,)."""
-    of_sides: list[np.ndarray] = []
-    for side in ("row", "col"):
-        name, kernel = f"{side}_features", getattr(model, f"{side}_kernel")
-        features, index = getattr(X, name), getattr(X, f"{side}s")
-        if kernel == "precomputed":
-            if features is not getattr(model.X_fit_, name):
-                raise InputError(
-                    f"{name} is a precomputed kernel of new vertices, which lacks their kernel "
-                    "with themselves: give the features, or pairs of the PairData that was fitted"
-                )
-            values = features.diagonal()[index]
-        else:
-            used, position = used_vertices(index, features.shape[0])
-            columns = KernelColumns(features[used], kernel, getattr(model, f"{side}_gamma"))
-            values = columns.diagonal()[position]
-        of_sides.append(values + getattr(model, f"{side}_effect"))
-    if model.pairwise == "kronecker":
-        return of_sides[0] * of_sides[1]
-    return np.diagonal(model._gram_operator(X).matmat(np.eye(len(X))))

@@ -351,16 +351,10 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         return self
 
     def _ridge(self, reg, row_effect, col_effect):
-        return KronRidge(
-            reg=reg,
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-            row_effect=row_effect,
-            col_effect=col_effect,
-            solver="minres",
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        kernels = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+        effects = {"row_effect": row_effect, "col_effect": col_effect}
+        options = {"max_iter": self.max_iter, "tol": self.tol}
+        return KronRidge(reg=reg, solver="minres", **kernels, **effects, **options)
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the pairs of X.

@@ -70,6 +70,8 @@ class VertexNystroem(VertexTransformer):
     dtype: DTypeLike = parameter("float64", *PRECISION)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
+    _changed_by = "kernel"
+
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
         """Draw landmarks of the vertices in use, and measure their error; ``y`` is ignored."""
         self._check_parameters()
@@ -98,9 +100,6 @@ class VertexNystroem(VertexTransformer):
         diagonal = KernelColumns(features[every], kernel, gamma).diagonal()
         left = diagonal - np.einsum("ij,ij->i", images, images)
         return landmarks, float(max(left.max(), 0.0)), float(max(left.sum(), 0) / diagonal.sum())
-
-    def _changes(self, side):
-        return getattr(self, f"{side}_kernel") is not None
 
     def _transformed(self, features, side):
         """Kernel values with the landmarks times the inverse of the triangle's transpose."""

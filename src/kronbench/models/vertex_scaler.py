@@ -20,7 +20,13 @@ from kronbench.pairs.data import used_vertices
 
 
 class VertexTransformer(TransformerMixin, OfPairs):
-    """Base of transformers of the features of both sides; ``fit`` sets ``_done`` to ``{}``."""
+    """Base of transformers of both sides; ``fit`` sets ``_done`` to ``{}``.
+
+    A subclass gives ``_transformed(features, side)``; it leaves a side whose attribute
+    ``_changed_by`` is None.
+    """
+
+    _changed_by: str
 
     def transform(self, X: PairData) -> PairData:
         """The same pairs over the transformed features of all vertices of X.
@@ -35,8 +41,7 @@ class VertexTransformer(TransformerMixin, OfPairs):
         )
 
     def _features(self, features, side):
-        """Those of a side; a subclass gives ``_changes(side)`` and ``_transformed``."""
-        if not self._changes(side):
+        if getattr(self, f"{side}_{self._changed_by}") is None:
             return features
         values = _digest(features)  # an array may be changed in place
         known, images = self._done.get(side, (None, None))
@@ -78,6 +83,8 @@ class VertexScaler(VertexTransformer):
     rows: bool = parameter(True, "boolean")
     cols: bool = parameter(True, "boolean")
 
+    _changed_by = "scale_"
+
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
         """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r)."""
         self._check_parameters()
@@ -86,9 +93,6 @@ class VertexScaler(VertexTransformer):
         self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)
         self._done: dict = {}
         return self
-
-    def _changes(self, side):
-        return getattr(self, f"{side}_scale_") is not None
 
     def _transformed(self, features, side):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
