@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
 
 import numpy as np
 from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
@@ -12,12 +11,8 @@ from scipy import sparse
 
 from kronbench.linalg.gram_matrix import gram
 
-if TYPE_CHECKING:
-    from kronbench.models import PairLibSVM
-    from kronbench.pairs import PairData
 
-
-def train(estimator: PairLibSVM, X: PairData, signs: np.ndarray) -> svm_model:
+def train(estimator, X, signs):
     """LibSVM's model of n pairs with signs (n,), by the parameters of a ``PairLibSVM``."""
     settings = _settings(estimator)
     if not estimator.precompute:
@@ -66,7 +61,7 @@ class Model(svm_model):
         self.label = (ctypes.c_int * 2)(1, -1)
         self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes
 
-    def values(self, X: PairData) -> np.ndarray:
+    def values(self, X):
         """Decision values (n,) of the pairs."""
         problem, value = _problem(X, np.zeros(len(X))), ctypes.c_double()
         values = np.empty(len(X))

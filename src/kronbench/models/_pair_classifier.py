@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs, check_width, encode_two_classes
+from kronbench.models._pair_labels import check_columns, check_pairs, encode_two_classes
 from kronbench.models._parameters import OfPairs
 from kronbench.pairs import PairData
 from kronbench.pairs._small_pairs import small_pairs
@@ -53,8 +53,8 @@ class PairClassifier(ClassifierMixin, OfPairs):
     def _checked_pairs(self, X):
         check_is_fitted(self)
         check_pairs(X)
-        check_width(X.row_features, self._widths[0], "row")
-        check_width(X.col_features, self._widths[1], "col")
+        check_columns(X.row_features, self._widths[0], "row")
+        check_columns(X.col_features, self._widths[1], "col")
         return X
 
 

@@ -10,20 +10,21 @@ from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
 
-def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, side: str) -> None:
-    if matrix.shape[1] != n_training:
+def check_columns(
+    features: np.ndarray | sparse.csr_array, wanted: int, side: str, precomputed: bool = False
+) -> None:
+    """InputError unless there are as many as features, or for a kernel as training vertices."""
+    if features.shape[1] == wanted:
+        return
+    if precomputed:
         raise InputError(
-            f"{side}_features is a precomputed kernel of shape {matrix.shape}: give one "
-            f"column for each of the {n_training} training vertices"
+            f"{side}_features is a precomputed kernel of shape {features.shape}: give one "
+            f"column for each of the {wanted} training vertices"
         )
-
-
-def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) -> None:
-    if features.shape[1] != width:
-        raise InputError(
-            f"{side}_features has {features.shape[1]} columns and the training set "
-            f"{width}: give the same features to both"
-        )
+    raise InputError(
+        f"{side}_features has {features.shape[1]} columns and the training set {wanted}: give the "
+        "same features to both"
+    )
 
 
 def check_pairs(X: PairData) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._pair_labels import check_pairs, check_precomputed, check_width
+from kronbench.models._pair_labels import check_columns, check_pairs
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
@@ -167,8 +167,7 @@ class ProductKernelModel(TwoKernels):
         X_fit = self._in_dtype(X_fit)
         features = getattr(X_fit, f"{side}_features")
         others = features if X is None else getattr(self._in_dtype(X), f"{side}_features")
-        if precomputed:
-            check_precomputed(others, features.shape[0], side)
+        check_columns(others, features.shape[0 if precomputed else 1], side, precomputed)
         used, in_index = used_vertices(index_of(X_fit), features.shape[0])
         if X is None:
             selected = features[used][:, used] if precomputed else features[used]
@@ -181,7 +180,6 @@ class ProductKernelModel(TwoKernels):
             if precomputed:
                 matrix = gram(others[out_used][:, used], kernel=kernel)
             else:
-                check_width(others, features.shape[1], side)
                 matrix = gram(others[out_used], features[used], kernel=kernel, gamma=gamma)
             match = np.full(others.shape[0], -1)
             if same:

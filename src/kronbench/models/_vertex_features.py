@@ -13,7 +13,7 @@ from kronbench.linalg import (
     one_blas_thread,
 )
 from kronbench.linalg.low_rank_factors import TOLERANCE
-from kronbench.models._pair_labels import check_precomputed, check_width
+from kronbench.models._pair_labels import check_columns
 from kronbench.pairs.data import used_vertices
 
 
@@ -59,8 +59,5 @@ class VertexFeatures:
             return np.ascontiguousarray(self._factor.transform(values), self._dtype)
 
     def _check(self, features):
-        n_training, width = self._shape
-        if self._kernel == "precomputed":
-            check_precomputed(features, n_training, self._side)
-        else:
-            check_width(features, width, self._side)
+        precomputed = self._kernel == "precomputed"
+        check_columns(features, self._shape[0 if precomputed else 1], self._side, precomputed)

@@ -13,7 +13,7 @@ from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense, gram
 from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_spectrum, kernel_spectrum
 from kronbench.linalg.gram_matrix import as_floats
-from kronbench.models._pair_labels import check_precomputed, check_width
+from kronbench.models._pair_labels import check_columns
 from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
 # Condition number beyond which a solution without regularization has lost half of its digits.
@@ -32,12 +32,15 @@ class VertexKernel:
         self.n_given, features = features.shape[0], as_floats(features)
         self.vertices = np.arange(self.n_given) if vertices is None else vertices
         everything = len(self.vertices) == self.n_given
-        if self.precomputed:
-            check_precomputed(features, self.n_given, name)
-            features = dense(features)
-            self.features = features if everything else features[np.ix_(vertices, vertices)]
-        else:
-            self.features = features if everything else features[vertices]
+        self._n_columns = self.n_given if self.precomputed else features.shape[1]
+        self.check_columns(features)
+        features = dense(features) if self.precomputed else features
+        if not everything:
+            features = features[np.ix_(vertices, vertices) if self.precomputed else vertices]
+        self.features = features
+
+    def check_columns(self, features: np.ndarray | sparse.csr_array) -> None:
+        check_columns(features, self._n_columns, self.name, self.precomputed)
 
     @property
     def thin(self) -> bool:
@@ -51,11 +54,10 @@ class VertexKernel:
 
     def cross(self, features: np.ndarray | sparse.csr_array) -> np.ndarray:
         """Kernel values (p, n) of other vertices with the training vertices."""
+        self.check_columns(features)
         if self.precomputed:
-            check_precomputed(features, self.n_given, self.name)
             everything = len(self.vertices) == self.n_given
             return dense(features if everything else features[:, self.vertices])
-        check_width(features, self.features.shape[1], self.name)
         return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
 
     @cached_property
@@ -102,7 +104,7 @@ class VertexRidge(VertexKernel):
     def embed(self, features: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
         """Other vertices (p, .) in that space."""
         if self.primal:
-            check_width(features, self.features.shape[1], self.name)
+            self.check_columns(features)
             return as_floats(features)
         return self.cross(features)
 
@@ -139,13 +141,7 @@ class VertexRidge(VertexKernel):
         fitted = self.features @ self.solve(self.project(Y))
         return (dense(Y) - fitted) / self.reg
 
-    def extend(
-        self,
-        features: np.ndarray | sparse.csr_array,
-        projected: np.ndarray | sparse.csr_array,
-        labels: np.ndarray | sparse.csr_array,
-        keep: bool = True,
-    ) -> np.ndarray | sparse.csr_array:
+    def extend(self, features, projected, labels, keep=True):
         """Take in l new vertices; the projected labels of all, which ``solve`` takes.
 
         Primal: M is updated by Woodbury's identity in O(l^3 + d^2 l) for l < d, and its inverse is
@@ -173,8 +169,9 @@ class VertexRidge(VertexKernel):
             across, corner = features[:, self.vertices], features[:, self.n_given :]
             check_symmetric(corner, f"the {self.name} kernel of the new vertices")
             self.features = np.block([[self.features, across.T], [across, corner]])
+            self._n_columns += new
         else:
-            check_width(features, self.features.shape[1], self.name)
+            self.check_columns(features)
             if self.primal:
                 self._update_inverse(features)
             if keep or not self.primal:

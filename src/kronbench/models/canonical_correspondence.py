@@ -66,7 +66,12 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         self._check_parameters()
         X, y = validate_data(self, X, y, **_KINDS)
         X = _counts(X)
-        table = self._table(X, y)
+        documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+        self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
+        classes, y = np.unique(y, return_inverse=True)
+        ones = np.ones(len(y), dtype=np.float32)
+        indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
+        table = sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
         n_classes = np.count_nonzero(np.diff(table.indptr))
         if self.n_components >= n_classes:
             raise InputError(
@@ -107,14 +112,6 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         tags.input_tags.positive_only = tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float32", "float64"]
         return tags
-
-    def _table(self, X, y):
-        documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
-        self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
-        classes, y = np.unique(y, return_inverse=True)
-        ones = np.ones(len(y), dtype=np.float32)
-        indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
-        return sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
 
 
 def _counts(X):

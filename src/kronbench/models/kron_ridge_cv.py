@@ -27,10 +27,9 @@ from kronbench.models._kernel_sums import (
     validation_loss,
 )
 from kronbench.models._pair_labels import (
+    check_columns,
     check_pairs,
-    check_precomputed,
     check_targets,
-    check_width,
 )
 from kronbench.models._parameters import (
     AT_LEAST_0,
@@ -221,11 +220,11 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                     f"{side} vertex: fit to a PairData that also has the vertices to predict, or "
                     "give 'precomputed' and the matrix as features"
                 )
-            if _is_named(candidate, "precomputed"):
-                check_precomputed(features, given.shape[0], side)
+            precomputed = _is_named(candidate, "precomputed")
+            check_columns(features, given.shape[0 if precomputed else 1], side, precomputed)
+            if precomputed:
                 diagonal, K = dense(given).diagonal()[used], dense(features)
             else:
-                check_width(features, given.shape[1], side)
                 diagonal = KernelColumns(given[used], candidate).diagonal()
                 K = gram(features, given, kernel=candidate)
             for of_power, base in self._in_powers(name, K / np.mean(diagonal)).items():

@@ -164,7 +164,14 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
     order = np.arange(n)
     t = 0
     for _ in range(passes):
-        _shuffle(order, seed)
+        # scikit-learn's Fisher and Yates with a xorshift generator, each pass from one seed
+        state = np.uint32(seed) if seed != 0 else np.uint32(1)
+        for i in range(n - 1):
+            state ^= np.uint32(state << np.uint32(13))
+            state ^= np.uint32(state >> np.uint32(17))
+            state ^= np.uint32(state << np.uint32(5))
+            j = i + np.int64(state & np.uint32(0x7FFFFFFF)) % (n - i)
+            order[i], order[j] = order[j], order[i]
         for h in order:
             i, j, y = rows[h], cols[h], signs[h]
             p = factor * (row_scores[i] + col_scores[j]) + intercept
@@ -192,16 +199,3 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
                     col_scores[k] += scaled * col_gram[j, k]
                 intercept += step
     return factor * row_coef, factor * col_coef, intercept
-
-
-@njit(cache=True, nogil=True)
-def _shuffle(order, seed):
-    """scikit-learn's: Fisher and Yates with a xorshift generator, each pass from one seed."""
-    state = np.uint32(seed) if seed != 0 else np.uint32(1)
-    n = len(order)
-    for i in range(n - 1):
-        state ^= np.uint32(state << np.uint32(13))
-        state ^= np.uint32(state >> np.uint32(17))
-        state ^= np.uint32(state << np.uint32(5))
-        j = i + np.int64(state & np.uint32(0x7FFFFFFF)) % (n - i)
-        order[i], order[j] = order[j], order[i]

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.linalg import KernelColumns, gram, incomplete_cholesky, one_blas_thread
 from kronbench.linalg.threads import processors
-from kronbench.models._pair_labels import check_pairs, check_width
+from kronbench.models._pair_labels import check_columns, check_pairs
 from kronbench.models._parameters import COUNT, PRECISION, WIDTH, estimator, parameter
 from kronbench.models.vertex_scaler import VertexTransformer
 from kronbench.pairs import PairData
@@ -104,7 +104,7 @@ class VertexNystroem(VertexTransformer):
     def _transformed(self, features, side):
         """Kernel values with the landmarks times the inverse of the triangle's transpose."""
         landmarks, kernel, gamma, triangle = getattr(self, f"_{side}_map")
-        check_width(features, landmarks.shape[1], side)
+        check_columns(features, landmarks.shape[1], side)
         out = np.empty((features.shape[0], len(triangle)), np.dtype(self.dtype))
 
         def fill(start):

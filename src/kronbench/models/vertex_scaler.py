@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs, check_width
+from kronbench.models._pair_labels import check_columns, check_pairs
 from kronbench.models._parameters import OfPairs, estimator, parameter
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
@@ -96,7 +96,7 @@ class VertexScaler(VertexTransformer):
 
     def _transformed(self, features, side):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
-        check_width(features, len(scale), side)
+        check_columns(features, len(scale), side)
         if sparse.issparse(features) and not mean.any():
             return sparse.csr_array(features.multiply(1 / scale))
         return (dense(features) - mean) / scale
