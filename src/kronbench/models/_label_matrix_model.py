@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._pair_classifier import check_pairs, check_targets
 from kronbench.models._parameters import OfPairs, check_regs
 from kronbench.models._vertex_kernel import stacked
 from kronbench.pairs import PairData

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
@@ -10,9 +11,10 @@ from libsvm.svmutil import svm_train
 from scipy import sparse
 
 from kronbench.linalg.gram_matrix import gram
+from kronbench.pairs import PairData
 
 
-def train(estimator, X, signs):
+def train(estimator: Any, X: PairData, signs: np.ndarray) -> svm_model:
     """LibSVM's model of n pairs with signs (n,), by the parameters of a ``PairLibSVM``."""
     settings = _settings(estimator)
     if not estimator.precompute:
@@ -61,7 +63,7 @@ class Model(svm_model):
         self.label = (ctypes.c_int * 2)(1, -1)
         self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes
 
-    def values(self, X):
+    def values(self, X: PairData) -> np.ndarray:
         """Decision values (n,) of the pairs."""
         problem, value = _problem(X, np.zeros(len(X))), ctypes.c_double()
         values = np.empty(len(X))

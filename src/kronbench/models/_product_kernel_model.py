@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._pair_labels import check_columns, check_pairs
+from kronbench.models._pair_classifier import check_columns, check_pairs
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,

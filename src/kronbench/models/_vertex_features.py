@@ -13,7 +13,7 @@ from kronbench.linalg import (
     one_blas_thread,
 )
 from kronbench.linalg.low_rank_factors import TOLERANCE
-from kronbench.models._pair_labels import check_columns
+from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.data import used_vertices
 
 

@@ -13,8 +13,10 @@ from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense, gram
 from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_spectrum, kernel_spectrum
 from kronbench.linalg.gram_matrix import as_floats
-from kronbench.models._pair_labels import check_columns
+from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.spectral_filters import as_filter, tikhonov
+
+Matrix = np.ndarray | sparse.csr_array
 
 # Condition number beyond which a solution without regularization has lost half of its digits.
 _ILL_CONDITIONED = 1e8
@@ -39,7 +41,7 @@ class VertexKernel:
             features = features[np.ix_(vertices, vertices) if self.precomputed else vertices]
         self.features = features
 
-    def check_columns(self, features: np.ndarray | sparse.csr_array) -> None:
+    def check_columns(self, features: Matrix) -> None:
         check_columns(features, self._n_columns, self.name, self.precomputed)
 
     @property
@@ -52,7 +54,7 @@ class VertexKernel:
         check_symmetric(K, f"the {self.name} kernel")
         return K.astype(np.float64, copy=False)
 
-    def cross(self, features: np.ndarray | sparse.csr_array) -> np.ndarray:
+    def cross(self, features: Matrix) -> np.ndarray:
         """Kernel values (p, n) of other vertices with the training vertices."""
         self.check_columns(features)
         if self.precomputed:
@@ -97,11 +99,11 @@ class VertexRidge(VertexKernel):
             self._system = dense(self.features.T @ self.features).astype(np.float64)
             np.fill_diagonal(self._system, self._system.diagonal() + self.reg)
 
-    def project(self, Y: np.ndarray | sparse.csr_array) -> np.ndarray:
+    def project(self, Y: Matrix) -> np.ndarray:
         """Labels (n, p), dense or sparse, in the space in which the system is solved."""
         return dense(self.features.T @ Y if self.primal else Y)
 
-    def embed(self, features: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
+    def embed(self, features: Matrix) -> Matrix:
         """Other vertices (p, .) in that space."""
         if self.primal:
             self.check_columns(features)
@@ -134,14 +136,16 @@ class VertexRidge(VertexKernel):
             self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         return self._factor
 
-    def dual_solve(self, Y: np.ndarray | sparse.csr_array) -> np.ndarray:
+    def dual_solve(self, Y: Matrix) -> np.ndarray:
         """The filtered inverse of the kernel matrix times labels Y (n, p)."""
         if not self.primal:
             return self.solve(dense(Y))
         fitted = self.features @ self.solve(self.project(Y))
         return (dense(Y) - fitted) / self.reg
 
-    def extend(self, features, projected, labels, keep=True):
+    def extend(
+        self, features: Matrix, projected: Matrix, labels: Matrix, keep: bool = True
+    ) -> Matrix:
         """Take in l new vertices; the projected labels of all, which ``solve`` takes.
 
         Primal: M is updated by Woodbury's identity in O(l^3 + d^2 l) for l < d, and its inverse is
@@ -221,9 +225,7 @@ def warn_if_ill_conditioned(values: np.ndarray, name: str, stacklevel: int) -> N
         )
 
 
-def stacked(
-    labels: np.ndarray | sparse.csr_array, new: np.ndarray | sparse.csr_array
-) -> np.ndarray | sparse.csr_array:
+def stacked(labels: Matrix, new: Matrix) -> Matrix:
     """New rows of labels under the old ones; sparse where both are."""
     if sparse.issparse(labels) and sparse.issparse(new):
         return sparse.csr_array(sparse.vstack([labels, new]))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._label_matrix_model import RidgeOfSides, check_exact
-from kronbench.models._pair_labels import check_pairs
+from kronbench.models._pair_classifier import check_pairs
 from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
 from kronbench.models._vertex_kernel import VertexRidge
 from kronbench.pairs.data import Features, PairData, as_features

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
-from kronbench.models._pair_labels import check_targets, encode_two_classes, with_weight
+from kronbench.models._pair_classifier import check_targets, encode_two_classes, with_weight
 from kronbench.models._parameters import COUNT, EitherTask, estimator, parameter
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (

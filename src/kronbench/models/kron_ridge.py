@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
-from kronbench.models._pair_labels import check_pairs, check_targets, with_weight
+from kronbench.models._pair_classifier import check_pairs, check_targets, with_weight
 from kronbench.models._parameters import check_regs, estimator, parameter
 from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel

@@ -26,7 +26,7 @@ from kronbench.models._kernel_sums import (
     profiles,
     validation_loss,
 )
-from kronbench.models._pair_labels import (
+from kronbench.models._pair_classifier import (
     check_columns,
     check_pairs,
     check_targets,

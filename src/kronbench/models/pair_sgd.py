@@ -11,8 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
-from kronbench.models._pair_labels import with_weight
+from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring, with_weight
 from kronbench.models._parameters import COUNT, POSITIVE, estimator, parameter
 from kronbench.pairs import PairData
 

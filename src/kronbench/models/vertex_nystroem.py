@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.linalg import KernelColumns, gram, incomplete_cholesky, one_blas_thread
 from kronbench.linalg.threads import processors
-from kronbench.models._pair_labels import check_columns, check_pairs
+from kronbench.models._pair_classifier import check_columns, check_pairs
 from kronbench.models._parameters import COUNT, PRECISION, WIDTH, estimator, parameter
 from kronbench.models.vertex_scaler import VertexTransformer
 from kronbench.pairs import PairData

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_columns, check_pairs
+from kronbench.models._pair_classifier import check_columns, check_pairs
 from kronbench.models._parameters import OfPairs, estimator, parameter
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
