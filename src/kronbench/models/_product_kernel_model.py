@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -71,7 +71,7 @@ class ProductKernelModel(TwoKernels):
     product: str = parameter("auto", StrOptions(set(METHODS)))
     dtype: DTypeLike | None = parameter(None, *PRECISION, None)
 
-    _iterations_regularize = False
+    _iterations_regularize: ClassVar[Any]
 
     @classmethod
     def warm_up(cls) -> None:
@@ -223,7 +223,7 @@ class ProductKernelModel(TwoKernels):
         )
         return X.with_features(*features)
 
-    def _centred(self, y, weight):
+    def _centred(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, float]:
         """The labels less their mean, and the mean; without an intercept 0, maybe a warning."""
         if self.fit_intercept:
             mean = float(np.average(y, weights=weight))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
-Matrix = np.ndarray | sparse.csr_array
+Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
 # Condition number beyond which a solution without regularization has lost half of its digits.
 _ILL_CONDITIONED = 1e8

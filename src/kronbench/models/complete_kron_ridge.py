@@ -101,7 +101,7 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
                 f"symmetric=True has no shortcut in setting {setting!r}, only in 'A': "
                 "TwoStepRidge has one in each"
             )
-        given = self._rows.spectrum, self._col_spectrum, self._labels, *regs
+        given = self._rows.spectrum, self._col_spectrum, self._labels, regs[0]
         if symmetric:
             return enumerate(kron_symmetric_pairs(*given))
         if folds is None:

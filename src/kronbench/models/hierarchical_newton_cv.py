@@ -127,10 +127,8 @@ class HierarchicalNewtonCV(RowClassifier):
         model, inverse, known = clone(self.estimator), None, None
         if start is not None:
             check_is_fitted(start)
-            learned = {"variance": start.variance_, "gamma": start.gamma_}
-            if start.learn_coupling:
-                learned["coupling"] = start.coupling_
-            model.set_params(**learned)
+            names = ["variance", "gamma", *(["coupling"] if start.learn_coupling else [])]
+            model.set_params(**{name: getattr(start, f"{name}_") for name in names})
             inverse = start.inverse_hessian_
         if folds is None:
             if self.cv > len(y):

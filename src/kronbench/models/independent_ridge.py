@@ -110,7 +110,7 @@ class IndependentRidge(RidgeOfSides):
                 "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
-        given = self._rows.thin_spectrum, dense(self._kept_labels()), *regs
+        given = self._rows.thin_spectrum, dense(self._kept_labels()), regs[0]
         if folds is None:
             return enumerate(ridge_leave_one_out(*given))
         return enumerate(ridge_leave_folds_out(setting, *given, folds))

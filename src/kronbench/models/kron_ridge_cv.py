@@ -350,10 +350,10 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         return self
 
     def _ridge(self, reg, row_effect, col_effect):
-        kernels = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
-        effects = {"row_effect": row_effect, "col_effect": col_effect}
-        options = {"max_iter": self.max_iter, "tol": self.tol}
-        return KronRidge(reg=reg, solver="minres", **kernels, **effects, **options)
+        options: dict[str, Any] = {"row_effect": row_effect, "col_effect": col_effect}
+        options |= {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+        options |= {"solver": "minres", "max_iter": self.max_iter, "tol": self.tol}
+        return KronRidge(reg=reg, **options)
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the pairs of X.

@@ -81,7 +81,7 @@ class TwoStepRidge(RidgeOfSides, TwoKernels):
         for side in (self._rows, self._cols):
             check_exact(side.filter)
         spectra = self._rows.thin_spectrum, self._cols.thin_spectrum
-        problem = setting, *spectra, dense(self._labels), *regs
+        problem = setting, *spectra, dense(self._labels), regs[0], regs[1]
         if symmetric:
             return two_step_symmetric(*problem)
         if folds is None:
