@@ -28,9 +28,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
 
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
     vertices are positions in the features or None for all, ``_scores(row_features,
-    col_features)``, which returns an array L and a matrix E with the predictions L @ E.T, and
-    ``_left_out(setting, regs, folds, symmetric)``, an iterator over points of the grid of weights
-    and left-out predictions.
+    col_features)``, L and E with the predictions L @ E.T, and ``_left_out(setting, regs, folds,
+    symmetric)``, an iterator over points of the grid of weights and left-out predictions.
     """
 
     _weights: tuple[str, ...] = ("reg",)  # names of the regularization weights
@@ -100,16 +99,9 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
     ) -> np.ndarray | Iterator[tuple[Any, np.ndarray]]:
         """Predictions of ``loo`` for a grid of weights, from one eigendecomposition a side.
 
-        Parameters
-        ----------
-        setting, folds, symmetric : as for ``loo``
-        *regs : (s,) array of positive numbers; for TwoStepRidge those of rows, and (t,) of columns
-        score : callable((m, q) array) -> float, optional
-
-        Returns
-        -------
-        (s,) or (s, t) array of scores; without ``score`` an iterator over (index, (m, q)
-        predictions), or ((i, j), predictions), in any order.
+        Of ``reg`` (s,), or of ``reg_rows`` (s,) and ``reg_cols`` (t,) for TwoStepRidge: an
+        iterator over (index, (m, q) predictions), or ((i, j), predictions), in any order; with
+        ``score``, a function of the predictions, an array (s,) or (s, t) of its values.
         """
         check_is_fitted(self)
         given = self._checked_folds(setting, folds, symmetric)

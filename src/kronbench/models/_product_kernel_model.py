@@ -52,11 +52,7 @@ _STOPS = {
 
 @estimator
 class ProductKernelModel(TwoKernels):
-    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
-
-    A subclass ends its ``fit`` by ``_set_fitted``, and says by ``_iterations_regularize`` whether
-    an end by the number of iterations is meant.
-    """
+    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t)."""
 
     form: str = parameter("dual", StrOptions({"dual", "primal"}))
     reg: float = parameter(1.0, POSITIVE)
@@ -71,7 +67,7 @@ class ProductKernelModel(TwoKernels):
     product: str = parameter("auto", StrOptions(set(METHODS)))
     dtype: DTypeLike | None = parameter(None, *PRECISION, None)
 
-    _iterations_regularize: ClassVar[Any]
+    _iterations_regularize: ClassVar[Any]  # whether an end by their number is meant
 
     @classmethod
     def warm_up(cls) -> None:
@@ -269,9 +265,8 @@ class ProductKernelModel(TwoKernels):
     def decision_function(self, X: PairData) -> np.ndarray:
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
 
-        |a| is the number of nonzero dual coefficients; u, v, m, q count the vertices of X and of
-        the training pairs with a nonzero coefficient. The primal form takes
-        O(min(v d r + d t, u d r + r t)).
+        u, v, m, q count the vertices of X and of the |a| training pairs with a nonzero
+        coefficient. The primal form takes O(min(v d r + d t, u d r + r t)).
         """
         check_is_fitted(self)
         check_pairs(X)

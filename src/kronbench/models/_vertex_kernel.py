@@ -149,13 +149,12 @@ class VertexRidge(VertexKernel):
     ) -> Matrix:
         """Take in l new vertices; the projected labels of all, which ``solve`` takes.
 
-        Primal: M is updated by Woodbury's identity in O(l^3 + d^2 l) for l < d, and its inverse is
-        factorized again in O(d^2 l + d^3) otherwise (Stock et al. 2016, Algorithms 1 and 2). Dual:
-        ``solve`` factorizes the system of all vertices afresh, O(n^3); the paper's inverse would
-        lose digits with the square of the condition number. A side that comes to have more
-        vertices than explicit features changes to the primal, as a new one would be: it does not
-        see the null space of the kernel. ``keep`` says whether features stay in memory; the dual
-        needs them in any case.
+        Primal: M is updated by Woodbury's identity for l < d, and factorized again otherwise
+        (Stock et al. 2016, Algorithms 1 and 2). Dual: ``solve`` factorizes the system of all
+        vertices afresh, O(n^3); the paper's inverse would lose digits with the square of the
+        condition number. A side that comes to have more vertices than explicit features changes to
+        the primal: it does not see the null space of the kernel. ``keep`` says whether features
+        stay in memory; the dual needs them in any case.
         """
         if self.filter is not tikhonov or not self.reg > 0:
             raise InputError(

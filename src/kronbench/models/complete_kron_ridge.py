@@ -45,14 +45,13 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
 
     Notes
     -----
-    ``loo`` is exact for reg > 0 and Tikhonov's filter, by Corollary 1 of Stock et al. 2016 for A.
-    For B to D the paper has no shortcut; these are exact too: B and C by one ridge regression in
-    each direction of the other side's eigenvectors, D by a separable expansion of 1 / (x s + reg).
-    After the eigenpairs they cost O(m^2 q + m q^2), for D times N = O(log(kappa) log(1/eps)) with
-    the condition number kappa of the system. k folds add O(N (m + q) m^2 / k + q m^3 / k^2) in B,
-    the same with m and q exchanged in C, and O(N (m^3 + q^3) / k) in D; in A they take iterations
-    of O(m^2 q + m q^2). Where ``symmetric``, A has a shortcut of O(N m^3), and the others have
-    none. With loss="ranking" B alone has one, whose predictions have the mean 0 in each row.
+    ``loo`` is exact for reg > 0 and Tikhonov's filter, by Corollary 1 of Stock et al. 2016 for A;
+    for B to D, where the paper has no shortcut, in O(m^2 q + m q^2) after the eigenpairs, for D
+    times N = O(log(kappa) log(1/eps)) with the condition number kappa of the system. k folds add
+    O(N (m + q) m^2 / k + q m^3 / k^2) in B, the same with m and q exchanged in C, and
+    O(N (m^3 + q^3) / k) in D; in A they take iterations of O(m^2 q + m q^2). Where ``symmetric``,
+    A has a shortcut of O(N m^3), and the others have none. With loss="ranking" B alone has one,
+    whose predictions have the mean 0 in each row.
     """
 
     reg: float = parameter(1.0, AT_LEAST_0)

@@ -187,14 +187,8 @@ class HierarchicalNewtonCV(RowClassifier):
             self.hyperparameter_path_.append(step)
             begun = now
 
-        return capped_bfgs(
-            value_and_gradient,
-            criterion.start,
-            noise=self.noise,
-            max_evaluations=self.max_iter,
-            inverse=inverse,
-            callback=record,
-        )
+        options: Any = {"noise": self.noise, "max_evaluations": self.max_iter, "callback": record}
+        return capped_bfgs(value_and_gradient, criterion.start, inverse=inverse, **options)
 
     def _scores(self, X):
         X = new_rows(self, X)

@@ -86,8 +86,7 @@ class KronNewton(EitherTask, ProductKernelModel):
     ) -> Self:
         """Fit to the labels y (n,) of the n pairs of X, of two classes for a classifier.
 
-        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair, for all but "rankrls"; pairs
-        of weight zero are left out.
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair, for all but "rankrls".
         ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
         a classifier's last primal coefficient is the intercept.
         """
@@ -119,19 +118,10 @@ class KronNewton(EitherTask, ProductKernelModel):
                 near = MarginPreconditioner(*design)
                 near = _beside_constant(near) if constant else near
                 options = {"solver": "cg", "preconditioner": near}
-            result = minimize(
-                operator,
-                loss,
-                y.astype(operator.dtype, copy=False),
-                self.reg,
-                **options,
-                max_iter=self.max_iter,
-                max_inner=self.max_inner,
-                iterated=self.iterated,
-                line_search=self.line_search,
-                tol=self.tol,
-                callback=callback,
-            )
+            names = ("max_iter", "max_inner", "iterated", "line_search", "tol")
+            options |= {name: getattr(self, name) for name in names}
+            labels = y.astype(operator.dtype, copy=False)
+            result = minimize(operator, loss, labels, self.reg, callback=callback, **options)
         self.__dict__.pop("classes_", None)  # of an earlier fit with a classifier's loss
         if classes is not None:
             self.classes_ = classes

@@ -94,14 +94,10 @@ def gaussian_svm(
     pairs: PairData, dual_coef: np.ndarray, intercept: float, gamma: float
 ) -> KronNewton:
     """A fitted model with these coefficients, which predicts by sampled Kronecker products."""
-    model = KronNewton(
-        loss="l1svm",
-        row_kernel="gaussian",
-        col_kernel="gaussian",
-        row_gamma=gamma,
-        col_gamma=gamma,
-        product="sparse",  # the paper's, whatever this machine does fastest
-    )
+    kernels: Any = {"row_kernel": "gaussian", "col_kernel": "gaussian"}
+    kernels |= {"row_gamma": gamma, "col_gamma": gamma}
+    # the paper's product, whatever this machine does fastest
+    model = KronNewton(loss="l1svm", product="sparse", **kernels)
     model.X_fit_, model.dual_coef_, model.intercept_ = pairs, dual_coef, intercept
     model.classes_ = np.array([-1.0, 1.0])
     return model

@@ -47,16 +47,9 @@ class PairRLScore(PairClassifier, TwoKernels):
         signs = self._start_fit(X, y)
         self._known = {"row": _used(X, "row")[0], "col": _used(X, "col")[0]}
         K, G, rows, cols = self._kernels(X)
-        self._learner = ReferenceKronSVM(
-            K1=K,
-            K2=G,
-            Y=signs,
-            label_row_inds=rows,
-            label_col_inds=cols,
-            regparam=self.reg,
-            maxiter=self.max_iter,
-            inneriter=self.max_inner,
-        )
+        pairs = {"K1": K, "K2": G, "Y": signs, "label_row_inds": rows, "label_col_inds": cols}
+        steps = {"maxiter": self.max_iter, "inneriter": self.max_inner}
+        self._learner = ReferenceKronSVM(regparam=self.reg, **pairs, **steps)
         self.dual_coef_ = self._learner.A
         return self
 

@@ -93,13 +93,8 @@ class PairSGD(PairClassifier):
     def _primal_steps(self, row_features, rows, col_features, cols, signs, weight):
         n, d = len(signs), row_features.shape[1]
         rng = check_random_state(self.random_state)
-        sgd = SGDClassifier(
-            loss=_LOSSES[self.loss],
-            alpha=self.reg / n,
-            max_iter=self.n_iter_,
-            tol=None,
-            random_state=rng,
-        )
+        settings = {"alpha": self.reg / n, "max_iter": self.n_iter_, "random_state": rng}
+        sgd = SGDClassifier(loss=_LOSSES[self.loss], tol=None, **settings)
         step = max(1, _MOST_BYTES // (8 * sum(self._widths)))
         if step >= n:
             whole = concatenated(row_features, rows, col_features, cols)
@@ -118,18 +113,10 @@ class PairSGD(PairClassifier):
         rng = check_random_state(self.random_state)
         most = np.iinfo(np.int32).max
         _, seed = rng.randint(1, most), rng.randint(most)
-        row_coef, col_coef, intercept = _descend(
-            row_features @ row_features.T,
-            col_features @ col_features.T,
-            rows.astype(np.int64),
-            cols.astype(np.int64),
-            signs,
-            weight,
-            self.loss == "logistic",
-            self.reg / len(signs),
-            self.n_iter_,
-            np.uint32(seed),
-        )
+        grams = row_features @ row_features.T, col_features @ col_features.T
+        pairs = rows.astype(np.int64), cols.astype(np.int64), signs, weight
+        settings = self.loss == "logistic", self.reg / len(signs), self.n_iter_, np.uint32(seed)
+        row_coef, col_coef, intercept = _descend(*grams, *pairs, *settings)
         return row_coef @ row_features, col_coef @ col_features, intercept
 
     def _decision_function(self, X):
