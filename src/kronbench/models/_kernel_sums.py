@@ -54,11 +54,8 @@ def validation_loss(
     r = p - y and the adjoint b = (Q + reg I)^-1 P' r, the derivative in a direction dQ, dP is
     2 (r'dP a - b'dQ a) / t. As a and (r, -b) are matrices A and C over the vertices, zero where
     there is no pair, all derivatives by row weights are inner products of the K_i with the one
-    matrix C G A', and by column weights of the G_j with C'K A.
-
-    The weights are those of the base kernels in their order, and last that of the identity. Two
-    systems cost O(n (m + q)) an iteration of MINRES, with ``options``, and all derivatives
-    O(m q (m + q)).
+    matrix C G A', and by column weights of the G_j with C'K A, O(m q (m + q)). The last weight is
+    that of the identity; ``options`` are those of MINRES.
     """
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)

@@ -100,10 +100,7 @@ def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarra
 
 
 class PairClassifier(ClassifierMixin, OfPairs):
-    """Two-class classifier of pairs; a subclass gives ``fit`` and ``_decision_function``.
-
-    Labels are any two values, the larger one positive; inside they are -1 and +1.
-    """
+    """Two-class classifier of pairs; a subclass gives ``fit`` and ``_decision_function``."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

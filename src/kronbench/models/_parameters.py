@@ -71,7 +71,6 @@ default "linear"
         Kernel of pairs of :mod:`kronbench.pairs.pairwise`, or several with their weights in a sum
         (dual form). A vertex of training and prediction is the same if both have the same array of
         features, as subsets of one PairData do.
-    {effects}
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: each known vertex may deviate from what its
         features predict (dual form).
@@ -109,6 +108,8 @@ default "linear"
     intercept_ : float
         Added to each score; 0.0 without ``fit_intercept``.
     {fitted_newton}
+    classes_ : (2,) array, classifiers
+        Positive scores mean ``classes_[1]``.
     n_iter_ : int
         Newton steps made.
     objective_path_ : (n_iter_,) array

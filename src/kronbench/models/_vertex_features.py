@@ -21,10 +21,8 @@ class VertexFeatures:
     """A map to features phi of vertices with phi(x)'phi(x') = k(x, x'), from training vertices.
 
     For the linear kernel the given features, made dense. For any other the rows of a pivoted
-    Cholesky factor of its matrix over the v training vertices: k features where k of its columns
-    reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
-
-    The training vertices are those in use by ``pairs``, on a side, "row" or "col".
+    Cholesky factor of its matrix over the v vertices in use by ``pairs``: k features where k of
+    its columns reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
     """
 
     def __init__(self, pairs, side, kernel, gamma, dtype):

@@ -137,8 +137,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
     def fit(self, X: Rows, y: ArrayLike, callback: Callable[[Mode], bool] | None = None) -> Self:
         """Fit to X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
-        ``callback(mode)`` is called after each Newton step; True stops. A ConvergenceWarning says
-        if the gap did not reach ``tol``.
+        ``callback(mode)`` is called after each Newton step; True stops.
         """
         forget_fit(self)
         X, codes, coupling = self._checked(X, y)

@@ -41,7 +41,6 @@ class KronNewton(EitherTask, ProductKernelModel):
         "l1svm" has no curvature: use it with the line search, and expect slow progress.
     {form}
     {kernels}
-    {effects}
     fit_intercept : bool, default False
         For "ridge" the mean of the labels, for "rankrls", which sees no level, of what predictions
         miss. For a classifier the kernel of pairs plus 1, so that ``intercept_`` is fitted with
@@ -55,8 +54,6 @@ class KronNewton(EitherTask, ProductKernelModel):
     Attributes
     ----------
     {fitted_pairs}
-    classes_ : (2,) array, classifiers
-        Positive scores mean ``classes_[1]``.
     {fitted_newton}
     """
 

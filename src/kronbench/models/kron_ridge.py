@@ -52,7 +52,6 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     ----------
     {form}
     {kernels}
-    {effects}
     fit_intercept : bool, default False
         Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
         function of the Gaussian process below. False as in the paper.

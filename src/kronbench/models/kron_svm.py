@@ -19,7 +19,6 @@ class KronSVM(KronNewton):
     ----------
     {form}
     {kernels}
-    {effects}
     fit_intercept : bool, default False
         The kernel of pairs plus 1, as in :class:`KronNewton`.
     max_iter : int, default 10
@@ -31,8 +30,6 @@ class KronSVM(KronNewton):
     Attributes
     ----------
     {fitted_pairs}
-    classes_ : (2,) array
-        Positive scores mean ``classes_[1]``.
     {fitted_newton}
     """
 

@@ -138,8 +138,7 @@ def _standardize(features):
 def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, passes, seed):
     """The iterates of scikit-learn's ``SGDClassifier`` by inner products of the vertices.
 
-    All steps move the weights along features of training vertices, so that decision values need
-    their inner products alone. A step costs at most m + q additions. Its length is
+    All steps move the weights along features of training vertices. The length of a step is
     1 / (alpha (t0 + t)) ("optimal" there), t0 such that the first one is alpha^(-1/4).
     """
     n, m, q = len(signs), len(row_gram), len(col_gram)

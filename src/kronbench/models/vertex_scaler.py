@@ -53,11 +53,9 @@ class VertexTransformer(TransformerMixin, OfPairs):
 
 def _digest(features):
     """What tells features from all others, by shape, type and values."""
-    parts = [features]
-    if sparse.issparse(features):
-        parts = [features.data, features.indices, features.indptr]
+    thin = sparse.issparse(features)
     found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
-    for part in parts:
+    for part in (features.data, features.indices, features.indptr) if thin else (features,):
         found.update(np.ascontiguousarray(part).data)
     return found.digest()
 
