@@ -38,32 +38,25 @@ def forget_fit(model: CheckedParameters) -> None:
         delattr(model, name)
 
 
-def labelled_leaves(tree: Tree, y: np.ndarray | None, classes: ArrayLike | None) -> np.ndarray:
-    """(C,) the class of each leaf: as given, 0..C-1 for whole numbers, or the sorted labels."""
-    if classes is not None:
-        found = np.asarray(classes)
-    elif y is None or y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all()):
-        found = np.arange(tree.n_classes)
-    else:
-        found = np.unique(y)
-    if len(found) != tree.n_classes:
-        raise InputError(
-            f"the tree has {tree.n_classes} leaves for {len(found)} classes: give one class "
-            "for each leaf"
-        )
-    return found
-
-
 def encode_leaves(
     parents: Any, y: np.ndarray, classes: ArrayLike | None = None
 ) -> tuple[Tree, np.ndarray, np.ndarray]:
-    """The tree, flat for None, the class of each leaf (C,), and the leaf of each label (n,)."""
-    if parents is None:
-        given = np.unique(y) if classes is None else np.asarray(classes)
-        tree = Tree.flat(len(given))
+    """The tree, flat for None, the class of each leaf (C,), and the leaf of each label (n,).
+
+    Classes are those given, or under a tree 0..C-1 for whole numbers, or the sorted labels.
+    """
+    tree = None if parents is None else Tree(parents)
+    whole = y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all())
+    if classes is not None:
+        given = np.asarray(classes)
     else:
-        tree = Tree(parents)
-        given = labelled_leaves(tree, y, classes)
+        given = np.arange(tree.n_classes) if tree is not None and whole else np.unique(y)
+    tree = Tree.flat(len(given)) if tree is None else tree
+    if len(given) != tree.n_classes:
+        raise InputError(
+            f"the tree has {tree.n_classes} leaves for {len(given)} classes: give one class "
+            "for each leaf"
+        )
     order = np.argsort(given, kind="stable")
     at = np.searchsorted(given, y, sorter=order)
     codes = order[np.minimum(at, len(given) - 1)]

@@ -41,7 +41,6 @@ from kronbench.models._row_classifier import (
     Rows,
     encode_leaves,
     forget_fit,
-    labelled_leaves,
     new_rows,
     training_rows,
 )
@@ -171,8 +170,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
         forget_fit(self)
         below = {node: tree.members(node) for node in np.unique(nodes)}
         allowed = np.stack([below[node] for node in nodes])
-        some_leaf = np.argmax(allowed, axis=1)
-        X, _, coupling = self._checked(X, labelled_leaves(tree, None, self.classes)[some_leaf])
+        labels = np.argmax(allowed, axis=1)  # of any leaf below
+        if self.classes is not None:
+            labels = np.take(self.classes, labels, mode="clip")
+        X, _, coupling = self._checked(X, labels)
         covariance, mode = self._covariance_of(X, coupling), None
         shares = allowed / allowed.sum(axis=1, keepdims=True)
         path: list[float] = []

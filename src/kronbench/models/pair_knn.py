@@ -76,8 +76,6 @@ class PairKNN(PairNeighborsClassifier):
     ties going to the lower (row vertex, column vertex, position) of the training pairs.
     The search uses that ||[d, t] - [d', t']||^2 = ||d - d'||^2 + ||t - t'||^2: it walks the
     training row vertices in order of their distance, within each the column vertices likewise, and
-    stops as soon as no closer pair can follow.
-
     stops as soon as no closer pair can follow. Fit needs 4 m q bytes for m and q training
     vertices. Prediction needs two distance matrices (test by training vertices) and at most
     O(m q + K log K) per pair.
