@@ -77,10 +77,7 @@ class PairLibSVM(PairClassifier):
         return self._model.values(X)
 
     def __getstate__(self):
-        state = super().__getstate__()
-        if "_model" in state:
-            state = {**state, "_model": None}  # C pointers do not travel
-        return state
+        return super().__getstate__() | {"_model": None}  # C pointers do not travel
 
 
 def _libsvm():

@@ -20,13 +20,9 @@ from kronbench.pairs.data import used_vertices
 
 
 class VertexTransformer(TransformerMixin, OfPairs):
-    """Base of transformers of both sides; ``fit`` sets ``_done`` to ``{}``.
+    """A subclass gives ``_transformed(features, side)``, and its ``fit`` sets ``_done`` to {}."""
 
-    A subclass gives ``_transformed(features, side)``; it leaves a side whose attribute
-    ``_changed_by`` is None.
-    """
-
-    _changed_by: str
+    _changed_by: str  # what a side has that is not None if it is transformed
 
     def transform(self, X: PairData) -> PairData:
         """The same pairs over the transformed features of all vertices of X.
