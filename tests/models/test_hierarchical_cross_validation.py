@@ -22,29 +22,21 @@ FOLDS = np.random.default_rng(0).permutation(40) % 4
 F2 = Tree(PARENTS).leaf_subtrees
 MIXING = np.random.default_rng(1).standard_normal((5, 3))
 
+BY_LEVEL, OWN = ({"kernel": "gaussian", "gamma_sharing": by} for by in ("level", "node"))
+
 PATTERNS = {
     "F1": {},
     "F2": {"sharing": F2},
     "H1": {"tree": PARENTS, "sharing": "level"},
     "H2": {"tree": PARENTS, "sharing": "subtree"},
     "mc-tied": {"kernel": "gaussian"},
-    "mc-sep": {"kernel": "gaussian", "sharing": "node", "gamma_sharing": "node"},
-    "tree, widths by level": {
-        "tree": PARENTS,
-        "kernel": "gaussian",
-        "sharing": "subtree",
-        "gamma_sharing": "level",
-    },
+    "mc-sep": {"sharing": "node"} | OWN,
+    "tree, widths by level": {"tree": PARENTS, "sharing": "subtree"} | BY_LEVEL,
     "H1, preconditioned": {"tree": PARENTS, "sharing": "level", "solver": "pcg"},
     "mc-tied, preconditioned": {"kernel": "gaussian", "solver": "pcg"},
     "low rank": {"kernel": "gaussian", "rank": 12},
     "coupling": {"coupling": MIXING, "learn_coupling": True},
-    "coupling, own widths": {
-        "coupling": MIXING,
-        "learn_coupling": True,
-        "kernel": "gaussian",
-        "gamma_sharing": "node",
-    },
+    "coupling, own widths": {"coupling": MIXING, "learn_coupling": True} | OWN,
 }
 
 
