@@ -6,57 +6,60 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kronbench.errors import InputError
-from kronbench.linalg import cg
+from kronbench.linalg import KernelColumns, cg
 from kronbench.linalg.blas1 import dot, norm
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import scaled, weighted
 from kronbench.pairs import PairData
+from kronbench.pairs.data import used_vertices
 
 _TOGETHER = 64  # pairs whose kernel with the training pairs is in memory at a time
-_EXACT = 1e-13  # error of the form, in units of k(x, x), at which conjugate gradients end
+_EXACT = 1e-13  # where bounds are so close, in units of k(x, x), conjugate gradients end
 
 
 def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
-    """k(x, x) - k_x' (Q + reg I)^-1 k_x for the pairs x of X, (t,), by conjugate gradients."""
+    """k(x, x) - k_x' (Q + reg I)^-1 k_x for the pairs x of X, (t,), by conjugate gradients.
 
-    def design(pairs):
-        return model._design_operator(*model._design(model.feature_maps_, pairs))
-
-    def with_training(pairs):
-        if primal:
-            return design(pairs) @ training.T
-        return model._gram_operator(model.X_fit_, pairs)
-
-    if primal := hasattr(model, "coef_"):
-        training = design(model.X_fit_)
-        gram = training @ training.T
+    In the primal form the second term is |phi|^2 - reg phi' (X'X + reg I)^-1 phi with the
+    features phi of x, so that both forms are a quadratic form with an inverse. Where k(x, x) is
+    more than |phi|^2, for new vertices and a kernel of many, the rest is added.
+    """
+    if hasattr(model, "coef_"):
+        design = model._design_operator(*model._design(model.feature_maps_, model.X_fit_))
+        design = weighted(design, model._root, dual=False)
+        A = LinearOperator(
+            (design.shape[1],) * 2,
+            dtype=design.dtype,
+            matvec=lambda v: design.rmatvec(design.matvec(v)),
+        )
     else:
-        gram = model._gram_operator(model.X_fit_)
-    for name in ("row_features", "col_features"):
-        precomputed = getattr(model, name.replace("features", "kernel")) == "precomputed"
-        if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
-            raise InputError(
-                f"{name} is a precomputed kernel of new vertices, which lacks their kernel with "
-                "themselves: give the features, or pairs of the PairData that was fitted"
-            )
-    gram = weighted(gram, model._root, dual=True)
+        A = weighted(model._gram_operator(model.X_fit_), model._root, dual=True)
     variance = np.empty(len(X))
     for first in range(0, len(X), _TOGETHER):
         part = slice(first, first + _TOGETHER)
-        some, one = X[part], np.eye(len(X[part]), dtype=gram.dtype)
-        prior = np.diagonal(model._gram_operator(some).matmat(one))
-        columns = with_training(some).rmatmat(one)
-        columns = scaled(model._root, columns)
-        forms = [
-            _inverse_form(gram, b, atol, model.reg)
-            for b, atol in zip(columns.T, _EXACT * prior, strict=True)
-        ]
-        variance[part] = np.maximum(prior - forms, 0)
+        variance[part] = _variance_of_few(model, A, X[part])
     return variance
 
 
+def _variance_of_few(model, A, X):
+    prior, primal = _prior_variance(model, X), hasattr(model, "coef_")
+    if primal:
+        T, D, rows, cols = model._design(model.feature_maps_, X)
+        squares = _squares(T)[rows] * _squares(D)[cols]
+        cross, scale = model._design_operator(T, D, rows, cols), squares / model.reg
+    else:
+        cross, scale = model._gram_operator(model.X_fit_, X), prior
+    B = cross.rmatmat(np.eye(len(X), dtype=A.dtype))
+    B = B if primal else scaled(model._root, B)
+    forms = [_inverse_form(A, *pair, model.reg) for pair in zip(B.T, _EXACT * scale, strict=True)]
+    low, high = np.transpose(forms)
+    if primal:
+        return np.maximum(prior - squares, 0) + model.reg * high
+    return np.maximum(prior - low, 0)
+
+
 def _inverse_form(A, b, atol, reg):
-    """b'(A + reg I)^-1 b less at most ``atol``, or what 2000 iterations leave.
+    """Bounds of b'(A + reg I)^-1 b within ``atol``, or those of 2000 iterations.
 
     With an iterate x and its residual r the form is (b + r)'x + r'(A + reg I)^-1 r, and the last
     term is at most ||r||^2 / reg. Without rounding r'x is zero.
@@ -69,4 +72,34 @@ def _inverse_form(A, b, atol, reg):
         raise InputError(
             "the kernel of the training pairs is not positive semidefinite: give one that is"
         )
-    return dot(b + found.residual, found.x)
+    low = dot(b + found.residual, found.x)
+    return low, low + dot(found.residual, found.residual) / reg
+
+
+def _prior_variance(model, X):
+    """k(x, x) of each pair, (t,)."""
+    for side in ("row", "col"):
+        name, precomputed = f"{side}_features", getattr(model, f"{side}_kernel") == "precomputed"
+        if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
+            raise InputError(
+                f"{name} is a precomputed kernel of new vertices, which lacks their kernel "
+                "with themselves: give the features, or pairs of the PairData that was fitted"
+            )
+    if model.pairwise == "kronecker":
+        return _vertex_prior(model, X, "row") * _vertex_prior(model, X, "col")
+    return np.diagonal(model._gram_operator(X).matmat(np.eye(len(X))))
+
+
+def _vertex_prior(model, X, side):
+    features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
+    kernel, gamma = getattr(model, f"{side}_kernel"), getattr(model, f"{side}_gamma")
+    if kernel == "precomputed":
+        values = features.diagonal()[index]
+    else:
+        used, position = used_vertices(index, features.shape[0])
+        values = KernelColumns(features[used], kernel, gamma).diagonal()[position]
+    return values + getattr(model, f"{side}_effect")
+
+
+def _squares(features):
+    return np.einsum("ij,ij->i", features, features, dtype=np.float64)
