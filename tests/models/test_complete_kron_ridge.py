@@ -9,7 +9,6 @@ from scipy.linalg import LinAlgWarning
 
 from kronbench.errors import InputError
 from kronbench.models.complete_kron_ridge import CompleteKronRidge
-from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.spectral_filters import FILTERS, as_filter
 from tests.models.complete_problems import (
@@ -81,20 +80,6 @@ def test_joint_filters_against_the_dense_matrix_function(name):
     )
 
 
-def test_same_minimizer_as_minres():
-    rng = np.random.default_rng(21)
-    X = PairData.complete(rng.normal(size=(9, 2)), rng.normal(size=(7, 3)))
-    y = rng.normal(size=len(X))
-    kernels = dict(row_kernel="gaussian", row_gamma=0.3, col_kernel="linear")
-    one = CompleteKronRidge(reg=0.2, **kernels).fit(X, y)
-    other = KronRidge(reg=0.2, tol=1e-13, max_iter=500, **kernels).fit(X, y)
-    new = PairData(rng.normal(size=(4, 2)), rng.normal(size=(5, 3)), [0, 3, 3, 1], [4, 0, 1, 2])
-    np.testing.assert_allclose(one.predict(new), other.predict(new), atol=1e-9)
-    np.testing.assert_allclose(
-        one.dual_coef_.ravel(), other.dual_coef_, atol=1e-8 * np.abs(other.dual_coef_).max()
-    )
-
-
 def test_pairs_in_any_order_and_on_a_part_of_the_vertices():
     rng = np.random.default_rng(22)
     K, G, Y = make_problem(23, 7, 6, "full", "deficient")
@@ -129,3 +114,46 @@ def test_wrong_input():
     ):
         with pytest.raises(InputError, match=message):
             call()
+
+
+def centred(P):
+    return P - P.mean(axis=1, keepdims=True)
+
+
+def ranked(K, G, Y, reg):
+    return kron(K, G, Y, reg, loss="ranking")
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems, st.floats(-3, 3))
+def test_a_ranking_solves_the_normal_equations_of_all_pairs_of_columns(problem, log_reg):
+    K, G, Y = make_problem(*problem)
+    (m, q), reg = Y.shape, 10.0**log_reg
+    # q I - 1 1', the Laplacian of all pairs of columns, in each row; over q
+    laplacian = np.kron(np.eye(m), q * np.eye(q) - np.ones((q, q))) / q
+    system = laplacian @ np.kron(K, G) + reg * np.eye(m * q)
+    dense = np.linalg.solve(system, laplacian @ Y.ravel()).reshape(m, q)
+    model = ranked(K, G, Y, reg)
+    np.testing.assert_allclose(reg * model.dual_coef_, reg * dense, atol=1e-8 * np.abs(Y).max())
+    np.testing.assert_allclose(model.dual_coef_.sum(axis=1), 0, atol=1e-10 / reg)
+    predicted = model.predict_matrix(K, G)
+    np.testing.assert_allclose(predicted, K @ dense @ G, atol=1e-7 * (1 + np.abs(Y).max()))
+
+
+@pytest.mark.parametrize("folds", [None, [0, 1, 1, 2, 0, 2, 2, 1]])
+def test_rows_of_a_ranking_left_out_are_retraining(folds):
+    K, G, Y = make_problem(3, 8, 6, "deficient", "full")
+    number, expected = np.arange(8) if folds is None else np.array(folds), np.empty_like(Y)
+    for part in np.unique(number):
+        kept, out = np.flatnonzero(number != part), np.flatnonzero(number == part)
+        model = ranked(K[np.ix_(kept, kept)], G, Y[kept], 0.4)
+        expected[out] = centred(model.predict_matrix(K[np.ix_(out, kept)], G))
+    got = ranked(K, G, Y, 0.4).loo("B", folds)
+    np.testing.assert_allclose(got, expected, atol=1e-9)
+
+
+def test_rankings_leave_out_rows_alone():
+    K, G, Y = make_problem(4, 4, 3, "full", "full")
+    for setting in "ACD":
+        with pytest.raises(InputError, match=rf"setting '{setting}' leaves out columns of a row"):
+            ranked(K, G, Y, 1.0).loo(setting)

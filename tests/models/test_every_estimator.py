@@ -241,20 +241,6 @@ def test_sparse_features_are_dense_ones(example):
     np.testing.assert_allclose(of_sparse, of_dense, rtol=1e-6, atol=1e-6)
 
 
-@every
-def test_a_prediction_knows_no_other_test_pair(example):
-    estimator, make, labels, show = example
-    X = make(np.float64, "int64")
-    if not isinstance(X, PairData) or show is shown:
-        pytest.skip("has no pairs")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = clone(estimator).fit(X, labels(X))
-    scores = show(model, X)
-    np.testing.assert_allclose(show(model, X[::-1]), scores[::-1], rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(show(model, X[[4]]), scores[[4]], rtol=1e-5, atol=1e-6)
-
-
 def of_labelled_pairs(example):
     estimator, make, labels, show = example
     X = make(np.float64, "int64")

@@ -13,7 +13,6 @@ from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.criterion import CrossValidation
 from kronbench.class_tree.kernels import GaussianKernels
 from kronbench.class_tree.posterior_mode import NewtonCG
-from kronbench.class_tree.tree import node_groups
 from kronbench.errors import InputError
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
@@ -23,29 +22,21 @@ FOLDS = np.random.default_rng(0).permutation(40) % 4
 F2 = Tree(PARENTS).leaf_subtrees
 MIXING = np.random.default_rng(1).standard_normal((5, 3))
 
+BY_LEVEL, OWN = ({"kernel": "gaussian", "gamma_sharing": by} for by in ("level", "node"))
+
 PATTERNS = {
     "F1": {},
     "F2": {"sharing": F2},
     "H1": {"tree": PARENTS, "sharing": "level"},
     "H2": {"tree": PARENTS, "sharing": "subtree"},
     "mc-tied": {"kernel": "gaussian"},
-    "mc-sep": {"kernel": "gaussian", "sharing": "node", "gamma_sharing": "node"},
-    "tree, widths by level": {
-        "tree": PARENTS,
-        "kernel": "gaussian",
-        "sharing": "subtree",
-        "gamma_sharing": "level",
-    },
+    "mc-sep": {"sharing": "node"} | OWN,
+    "tree, widths by level": {"tree": PARENTS, "sharing": "subtree"} | BY_LEVEL,
     "H1, preconditioned": {"tree": PARENTS, "sharing": "level", "solver": "pcg"},
     "mc-tied, preconditioned": {"kernel": "gaussian", "solver": "pcg"},
     "low rank": {"kernel": "gaussian", "rank": 12},
     "coupling": {"coupling": MIXING, "learn_coupling": True},
-    "coupling, own widths": {
-        "coupling": MIXING,
-        "learn_coupling": True,
-        "kernel": "gaussian",
-        "gamma_sharing": "node",
-    },
+    "coupling, own widths": {"coupling": MIXING, "learn_coupling": True} | OWN,
 }
 
 
@@ -74,15 +65,9 @@ def value_and_gradient(options, problem, x=None):
     """Minus Psi and its gradient by the vector of a search, at x or where it begins."""
     learner = search(**options)
     X, codes, coupling = learner.estimator._checked(*problem)
+    sharing, options = (learner.sharing, learner.gamma_sharing), {"tol": 1e-13}
     criterion = learner.estimator._criterion(
-        X,
-        codes,
-        coupling,
-        FOLDS,
-        tol=1e-13,
-        variance_groups=node_groups(learner.sharing, coupling, "sharing"),
-        gamma_groups=node_groups(learner.gamma_sharing, coupling, "gamma_sharing"),
-        learn_coupling=learner.learn_coupling,
+        X, codes, coupling, FOLDS, sharing, learn_coupling=learner.learn_coupling, **options
     )
     x = criterion.start if x is None else x
     evaluation, gradient, _ = criterion.evaluate(x)

@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import KFold, cross_val_predict
 
 from kronbench import InputError, PairData
 from kronbench.linalg import psd_part
@@ -119,18 +118,6 @@ def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
         model.set_params(form=form).fit(*problem)
         assert hasattr(model, "dual_coef_") == (form == "dual")
         assert hasattr(model, "coef_") == (form == "primal")
-
-
-def test_cross_validation_of_precomputed_kernels(problem):
-    X, y = problem
-    kernels = X.with_features(*(side @ side.T for side in (X.row_features, X.col_features)))
-    model = KronRidge(row_kernel="precomputed", col_kernel="precomputed")
-    splitter = KFold(3, shuffle=True, random_state=0)
-    np.testing.assert_allclose(
-        cross_val_predict(model, kernels, y, cv=splitter),
-        cross_val_predict(KronRidge(), X, y, cv=splitter),
-        atol=1e-8,
-    )
 
 
 @pytest.mark.parametrize("solver", [KronRidge, KronSVM, KronNewton])

@@ -187,21 +187,12 @@ def test_symmetric_leave_one_out_with_two_kernels_of_one_set_of_vertices():
         np.testing.assert_allclose(got, expected, atol=1e-9)
 
 
-def test_the_symmetric_label_tells():
-    # with the label of (j, i) in training, symmetric labels are predicted better than they should
-    rng = np.random.default_rng(20)
-    K, Y = np.eye(8) + 0.1, rng.normal(size=(8, 8))
-    Y = Y + Y.T
-    one, both = (two_step(K, K, Y, (1.0, 1.0)).loo("A", symmetric=s) for s in (False, True))
-    off = ~np.eye(8, dtype=bool)
-    assert np.corrcoef(one[off], Y[off])[0, 1] > np.corrcoef(both[off], Y[off])[0, 1]
-
-
 def test_wrong_input():
     K, G, Y = make_problem(25, 4, 3, "full", "full")
     models = {"kron": kron(K, G, Y, 1.0), "square": kron(K, K, K, 1.0)}
     models |= {"independent": independent(K, K, 1.0), "two-step": two_step(K, G, Y)}
     models["zero"], models["cutoff"] = kron(K, G, Y, 0), kron(K, G, Y, 1.0, filter="cutoff")
+    models["two-step cutoff"] = two_step(K, G, Y, row_filter="cutoff")
     for name, setting, folds, message in (
         ("kron", "B", [0, 1, 0], r"folds of setting 'B' have the shapes \[\(3,\)\].*\[\(4,\)\]"),
         ("kron", "C", [0, 1, 0, 1], r"shapes \[\(4,\)\].*\[\(3,\)\]"),
@@ -212,6 +203,7 @@ def test_wrong_input():
         ("kron", "E", None, "setting='E'"),
         ("zero", "D", None, "give a positive number"),
         ("cutoff", "A", None, "exact for filter='tikhonov' only"),
+        ("two-step cutoff", "B", None, "exact for filter='tikhonov' only"),
         ("independent", "C", None, "leaves out tasks"),
         ("independent", "D", None, "leaves out tasks"),
         ("kron", "A", "symmetric", "symmetric=True with 4 rows and 3 columns: "),
@@ -225,3 +217,5 @@ def test_wrong_input():
         models["square"].loo("B", [0, 0, 1, 1], symmetric=True)
     with pytest.raises(InputError, match=r"regs_cols=0\.0: give a positive"):
         models["two-step"].loo_grid("A", [1.0], [0.0])
+    with pytest.raises(InputError, match="1 grids: give one of each of reg_rows, reg_cols"):
+        models["two-step"].loo_grid("A", [1.0])

@@ -27,27 +27,6 @@ def problem(seed=0, n=120, m=20, q=15, features=(4, 3)):
     return X, y
 
 
-@pytest.mark.parametrize("reg", [0.05, 1.0, 10.0])
-def test_minimizes_hinge_plus_half_reg_norm(reg):
-    """J(f) = sum max(0, 1 - y f) + reg/2 ||f||^2 equals reg times the dual value: no smaller J."""
-    X, y = problem()
-    gamma = 0.3
-    model = PairLibSVM(reg=reg, gamma=gamma, tol=1e-8).fit(X, y)
-    coef = np.zeros(len(y))
-    coef[model.support_] = model.dual_coef_
-    K = dense_gram(X, X, gaussian(gamma), gaussian(gamma))
-    f = K @ coef + model.intercept_
-    norm = coef @ K @ coef
-    risk = np.maximum(0, 1 - y * f).sum() + reg / 2 * norm
-
-    # feasible for the dual of J: 0 <= y_h a_h <= 1/reg, sum a_h = 0
-    assert (y * coef >= 0).all()
-    assert (y * coef <= 1 / reg * (1 + 1e-12)).all()
-    assert coef.sum() == pytest.approx(0, abs=1e-9)
-    dual = reg * (np.abs(coef).sum() - norm / 2)
-    assert risk == pytest.approx(dual, rel=1e-6)
-
-
 @settings(deadline=None, max_examples=30)
 @given(
     seed=st.integers(0, 10_000),
@@ -95,9 +74,6 @@ def test_it_is_scikit_learns_machine_whichever_label_comes_first(first, thin):
     reference = SVC(C=10, gamma=0.3, tol=1e-6).fit(concatenated(X), y)
     np.testing.assert_allclose(
         model.decision_function(X), reference.decision_function(concatenated(X)), atol=1e-4
-    )
-    np.testing.assert_array_equal(
-        model.n_support_, [(model.dual_coef_ < 0).sum(), (model.dual_coef_ > 0).sum()]
     )
     assert (np.sign(model.dual_coef_) == y[order][model.support_]).all()
 

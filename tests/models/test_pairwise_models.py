@@ -75,17 +75,6 @@ def test_a_sum_of_kernels_and_their_weights():
     )
 
 
-def test_a_path_of_weights_takes_any_pairwise_kernel():
-    X, y = data("poly2d")
-    path = KronRidge(tol=1e-12, max_iter=400, pairwise="poly2d").path(X, y, [0.3, 3.0])
-    Q = matrix_of("poly2d", X, X)
-    for place, reg in enumerate((0.3, 3.0)):
-        a = np.linalg.solve(Q + reg * np.eye(len(Q)), y)
-        error = y - Q @ a
-        risk = 0.5 * error @ error + 0.5 * reg * a @ Q @ a
-        np.testing.assert_allclose(path.objective[place, -1], risk, rtol=1e-8)
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
-from kronbench import InputError, models
+from kronbench import InputError
 from kronbench.linalg import gram
 from kronbench.models import KronNewton, KronRidge, KronSVM, PairSGD
 from kronbench.runner.solvers import scores_of
 from tests.models.kron_problems import random_pairs
-from tests.models.test_every_estimator import CLASSES
 
 EXACT = {"tol": 1e-12, "max_iter": 2000, "row_kernel": "gaussian", "row_gamma": 0.3, "reg": 0.5}
 STEPS = {**EXACT, "max_iter": 60, "max_inner": 2000, "line_search": True}
@@ -95,12 +93,6 @@ def test_stochastic_steps_have_the_length_of_the_weight(problem, loss):
         primal = PairSGD(**options).fit(X, y, sample_weight=weight)
         scores = repeated.decision_function(X)
         np.testing.assert_allclose(primal.decision_function(X), scores, atol=0.02)
-
-
-def test_models_of_complete_data_and_of_other_libraries_say_that_they_have_no_weights():
-    weighted = {"KronNewton", "KronRidge", "KronSVM", "PairSGD"}
-    assert {c.__name__ for c in CLASSES if has_fit_parameter(c, "sample_weight")} == weighted
-    assert not has_fit_parameter(models.CompleteKronRidge, "sample_weight")
 
 
 @pytest.mark.parametrize("weight", [np.ones(49), -np.ones(50), np.full(50, np.nan)])

@@ -15,9 +15,27 @@ from kronbench import PairData
 from kronbench.models import CSILSSVM, HierarchicalNewtonClassifier
 from tests.models.test_every_estimator import CLASSES, EXAMPLES, of_pairs
 
+KINDS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+
 
 def of_model(name):
-    return available_if(lambda self: hasattr(self.model, name))
+    """A method of the model, where it has it, for rows."""
+
+    @available_if(lambda self: hasattr(self.model, name))
+    def method(self, X, y=None):
+        check_is_fitted(self)
+        pairs = self._pairs(X)
+        if name in ("predict", "decision_function"):
+            # a vertex more, so that all are new ones in each prediction
+            rows = sparse.vstack if sparse.issparse(pairs.row_features) else np.vstack
+            row_features = rows([pairs.row_features, 2 * pairs.row_features[:1]])
+            pairs = PairData(row_features, pairs.col_features, pairs.rows, pairs.cols)
+        if name == "score":
+            return self.model_.score(pairs, y)
+        found = getattr(self.model_, name)(pairs)
+        return found.row_features if name == "transform" else found
+
+    return method
 
 
 class PairsOfRows(BaseEstimator):
@@ -28,7 +46,7 @@ class PairsOfRows(BaseEstimator):
 
     def fit(self, X, y=None, **weights):
         if self.__sklearn_tags__().target_tags.required:
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+            X, y = validate_data(self, X, y, **KINDS)
             self.model_ = clone(self.model).fit(as_pairs(X), y, **weights)
         else:
             self.model_ = clone(self.model).fit(self._pairs(X, reset=True))
@@ -38,38 +56,14 @@ class PairsOfRows(BaseEstimator):
         return self
 
     def _pairs(self, X, reset=False):
-        kinds = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        return as_pairs(validate_data(self, X, reset=reset, **kinds))
+        return as_pairs(validate_data(self, X, reset=reset, **KINDS))
 
-    def _made(self, name, X):
-        check_is_fitted(self)
-        pairs = self._pairs(X)
-        if name != "transform":  # a vertex more, so that all are new ones in each prediction
-            rows = sparse.vstack if sparse.issparse(pairs.row_features) else np.vstack
-            row_features = rows([pairs.row_features, 2 * pairs.row_features[:1]])
-            pairs = PairData(row_features, pairs.col_features, pairs.rows, pairs.cols)
-        return getattr(self.model_, name)(pairs)
+    predict, decision_function = of_model("predict"), of_model("decision_function")
+    transform, score = of_model("transform"), of_model("score")
 
-    @of_model("predict")
-    def predict(self, X):
-        return self._made("predict", X)
-
-    @of_model("decision_function")
-    def decision_function(self, X):
-        return self._made("decision_function", X)
-
-    @of_model("transform")
-    def transform(self, X):
-        return self._made("transform", X).row_features
-
-    @of_model("transform")
+    @available_if(lambda self: hasattr(self.model, "transform"))
     def fit_transform(self, X, y=None):
         return self.fit(X, y).transform(X)
-
-    @of_model("score")
-    def score(self, X, y):
-        check_is_fitted(self)
-        return self.model_.score(self._pairs(X), y)
 
     def __sklearn_tags__(self):
         tags = self.model.__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Two-step ridge regression: the paper's theorems, retraining, updates."""
+"""Two-step and independent ridge regression: the paper's theorems, retraining, updates."""
 
 from fractions import Fraction
 
@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
+from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.kernel_ridge import KernelRidge
 
 from kronbench.errors import InputError
 from kronbench.models.independent_ridge import IndependentRidge
 from kronbench.models.two_step_ridge import TwoStepRidge
-from kronbench.pairs.spectral_filters import as_filter
+from kronbench.pairs import PairData
 from tests.models.complete_problems import (
     make_problem,
     problems,
-    theorem_2_kernel,
     two_step,
 )
 
@@ -37,42 +38,6 @@ def test_closed_form_solves_both_systems_and_theorem_3_holds_for_new_pairs(
     for at, tol in (((K, G), 1e-8), ((rows, cols), of_new)):
         direct = at[0] @ np.linalg.solve(left, Y) @ np.linalg.solve(right, at[1].T)
         np.testing.assert_allclose(model.predict_matrix(*at), direct, atol=tol)
-
-
-@settings(max_examples=25, deadline=None)
-@given(problems, st.floats(-2, 2), st.floats(-2, 2))
-def test_theorem_2_training_predictions_are_those_of_a_pairwise_kernel(problem, log_row, log_col):
-    K, G, Y = make_problem(*problem)
-    regs = 10.0**log_row, 10.0**log_col
-    xi = theorem_2_kernel(K, G, *regs)
-    expected = xi @ np.linalg.solve(xi + np.eye(Y.size), Y.ravel())
-    predicted = two_step(K, G, Y, regs).predict_matrix(K, G)
-    np.testing.assert_allclose(predicted, expected.reshape(Y.shape), atol=1e-8)
-
-
-@pytest.mark.parametrize("name", ["cutoff", "landweber", "iterated-tikhonov"])
-def test_paper_claims_the_shortcut_for_every_filter_but_it_fails(name):
-    # After Corollary 5: "valid for all models with a pairwise spectral filter of the form (24)".
-    # The formula of Theorem 7 with another filter's hat matrix is not what retraining gives, and
-    # so it is refused.
-    K, _, Y = make_problem(5, 8, 3, "full", "full")
-    filter = as_filter(name)
-
-    def coefficients(K):
-        values, vectors = np.linalg.eigh(K)
-        return (vectors * filter(values, 0.8)) @ vectors.T
-
-    H = K @ coefficients(K)
-    diagonal = H.diagonal()[:, None]
-    formula = (H @ Y - diagonal * Y) / (1 - diagonal)
-    retrained = np.empty_like(Y)
-    for i in range(8):
-        rest = np.delete(np.arange(8), i)
-        retrained[i] = K[i, rest] @ coefficients(K[np.ix_(rest, rest)]) @ Y[rest]
-    assert np.abs(formula - retrained).max() > 0.01
-    model = two_step(K, np.eye(3), Y, row_filter=name)
-    with pytest.raises(InputError, match="exact for filter='tikhonov' only"):
-        model.loo("B")
 
 
 def test_linear_features_fewer_than_vertices_give_the_same_in_the_primal():
@@ -197,6 +162,8 @@ def test_linear_rows_that_outgrow_their_features_change_to_the_primal():
     alone.partial_fit_rows(Phi[5:8], Y[5:8]).partial_fit_rows(Phi[8:], Y[8:])
     expected = IndependentRidge(reg=1e-9).fit_matrix(Phi, None, Y).coef_
     np.testing.assert_allclose(alone.coef_, expected, atol=1e-8)
+    with pytest.raises(InputError, match="keep_data=True"):
+        alone.loo("B")
 
 
 def test_sparse_features_and_labels():
@@ -264,3 +231,43 @@ def exact_hat(K, reg):
 
 def as_fractions(A):
     return np.vectorize(lambda value: Fraction(int(value)), otypes=[object])(A)
+
+
+@pytest.mark.parametrize("reg", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize(("kernel", "gamma"), [("linear", None), ("gaussian", 0.2)])
+def test_independent_ridges_are_scikit_learns(kernel, gamma, reg):
+    rng = np.random.default_rng(1)
+    D, Y, new = rng.normal(size=(12, 4)), rng.normal(size=(12, 5)), rng.normal(size=(6, 4))
+    theirs = KernelRidge(
+        alpha=reg, kernel={"gaussian": "rbf"}.get(kernel, kernel), gamma=gamma
+    ).fit(D, Y)
+    ours = IndependentRidge(reg=reg, row_kernel=kernel, row_gamma=gamma).fit_matrix(D, None, Y)
+    np.testing.assert_allclose(ours.predict_matrix(new), theirs.predict(new), atol=1e-9)
+    np.testing.assert_allclose(
+        ours.dual_coef_, theirs.dual_coef_, atol=1e-8 * np.abs(theirs.dual_coef_).max()
+    )
+
+
+def test_independent_ridges_predict_pairs_of_known_columns():
+    rng = np.random.default_rng(4)
+    D, T, Y = rng.normal(size=(7, 2)), rng.normal(size=(5, 1)), rng.normal(size=(7, 5))
+    X = PairData(D, T, np.repeat(np.arange(7), 3), np.tile([4, 0, 2], 7))
+    model = IndependentRidge(reg=0.5, row_kernel="gaussian", row_gamma=0.4)
+    assert model.fit(X, Y[X.rows, X.cols]) is model
+    assert clone(model).get_params() == model.get_params()
+    theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.4).fit(D, Y)
+    new = PairData(rng.normal(size=(3, 2)), T, [0, 2, 1, 2], [4, 0, 2, 2])
+    expected = theirs.predict(new.row_features)[new.rows, new.cols]
+    np.testing.assert_allclose(model.predict(new), expected, atol=1e-10)
+    with pytest.raises(InputError, match="column 3, which has no training labels"):
+        model.predict(PairData(D, T, [0, 1], [0, 3]))
+    with pytest.raises(InputError, match="6 column vertices and the training set 5"):
+        model.predict(PairData(D, rng.normal(size=(6, 1)), [0], [0]))
+
+
+def test_independent_least_squares_by_the_pseudo_inverse():
+    K, _, Y = make_problem(5, 6, 3, "deficient", "full")
+    model = IndependentRidge(reg=0, row_kernel="precomputed").fit_matrix(K, None, Y)
+    np.testing.assert_allclose(model.dual_coef_, np.linalg.pinv(K, rcond=1e-12) @ Y, atol=1e-9)
+    with pytest.warns(LinAlgWarning, match="row kernel has condition number"):
+        model.fit_matrix(np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 1e-10]), None, Y)

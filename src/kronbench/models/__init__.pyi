@@ -14,9 +14,5 @@ from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
-from .uncertain_targets import (
-    UncertainFit as UncertainFit,
-    fit_uncertain as fit_uncertain,
-)
 from .vertex_nystroem import VertexNystroem as VertexNystroem
 from .vertex_scaler import VertexScaler as VertexScaler

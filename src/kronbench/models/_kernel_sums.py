@@ -2,121 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kronbench.errors import InputError
 from kronbench.evaluation import margin_scores
-from kronbench.linalg import KernelColumns, dense, gram, minres
-from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._vertex_kernel import check_precomputed, check_width
+from kronbench.linalg import gram, minres
 from kronbench.pairs import PairData, SampledKroneckerOperator
-
-Candidate = str | Callable | np.ndarray
-
-NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
-
-
-def is_named(candidate: Candidate, name: str) -> bool:
-    """Whether a candidate is the kernel of a name; it may be an array."""
-    return isinstance(candidate, str) and candidate == name
-
-
-def base_kernels(
-    candidates: Mapping[str, Candidate],
-    powers: tuple[int, ...],
-    X: PairData,
-    y: np.ndarray,
-    side: str,
-) -> dict[str, np.ndarray]:
-    """Kernel matrices (v, v) over all vertices of a side, divided by the mean of their diagonals.
-
-    ``candidates`` maps names to kernels, as in ``KronRidgeCV``; all but "constant" and "profile"
-    come in each of ``powers``, elementwise, which are kernels too.
-    """
-    features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
-    size = features.shape[0]
-    bases = {}
-    for name, candidate in candidates.items():
-        if is_named(candidate, "constant"):
-            bases[name] = np.ones((size, size))
-            continue
-        if is_named(candidate, "profile"):
-            bases[name] = profile_kernel(X, y, side)
-            continue
-        if isinstance(candidate, str) and candidate not in NAMES:
-            raise InputError(
-                f"{side}_kernels has {candidate!r}: give one of {', '.join(map(repr, NAMES))}, a "
-                "kernel function or a kernel matrix"
-            )
-        if isinstance(candidate, str) or callable(candidate):
-            K = gram(features, kernel=candidate)
-        else:
-            K = dense(candidate)
-        if K.shape != (size, size):
-            raise InputError(
-                f"{side}_kernels[{name!r}] has shape {K.shape}: give one row and one column for "
-                f"each of the {size} vertices"
-            )
-        check_semidefinite(K, f"{side}_kernels[{name!r}]")
-        level = np.mean(K.diagonal()[np.unique(index)])
-        if not level > 0:
-            raise InputError(
-                f"{side}_kernels[{name!r}] is zero for every vertex of the training pairs: leave "
-                "it out, or give other features"
-            )
-        K = K / level
-        for power in powers:
-            bases[name if power == 1 else f"{name}^{power}"] = K**power
-    return bases
-
-
-def kernel_of_new(
-    weights: Mapping[str, float],
-    candidates: Mapping[str, Candidate],
-    powers: tuple[int, ...],
-    X: PairData,
-    y: np.ndarray,
-    side: str,
-    features: np.ndarray,
-) -> np.ndarray:
-    """The weighted sum (u, v) of the base kernels between u new vertices and the v of a side."""
-    given, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
-    size = given.shape[0]
-    total = np.zeros((features.shape[0], size))
-    for name, candidate in candidates.items():
-        names = {name if power == 1 else f"{name}^{power}": power for power in powers}
-        if not any(weights.get(name, 0) for name in (name, *names)):
-            continue
-        if is_named(candidate, "constant"):
-            total += weights[name]
-            continue
-        if is_named(candidate, "profile"):  # a new vertex has the profile zero
-            Z, gamma = _profiles(X, y, side)
-            total += weights[name] * gram(
-                np.zeros((1, Z.shape[1])), Z, kernel="gaussian", gamma=gamma
-            )
-            continue
-        if not (isinstance(candidate, str) or callable(candidate)):
-            raise InputError(
-                f"{side}_kernels[{name!r}] is a kernel matrix, which has no entries for a new "
-                f"{side} vertex: fit to a PairData that also has the vertices to predict, or "
-                "give 'precomputed' and the matrix as features"
-            )
-        used = np.unique(index)
-        if is_named(candidate, "precomputed"):
-            check_precomputed(features, size, side)
-            diagonal, K = dense(given).diagonal()[used], dense(features)
-        else:
-            check_width(features, given.shape[1], side)
-            diagonal = KernelColumns(given[used], candidate).diagonal()
-            K = gram(features, given, kernel=candidate)
-        K = K / np.mean(diagonal)
-        for of_power, power in names.items():
-            total += weights[of_power] * K**power
-    return total
 
 
 def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
@@ -125,12 +18,12 @@ def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
     A profile z is what the training labels of a vertex are beyond row and column effects, zero
     where a pair is not known and all zero for a new vertex: exp(-||z - z'||^2 / mean ||z||^2).
     """
-    Z, gamma = _profiles(X, y, side)
+    Z, gamma = profiles(X, y, side)
     K = gram(Z, kernel="gaussian", gamma=gamma)
     return (K + K.T) / 2
 
 
-def _profiles(X, y, side):
+def profiles(X: PairData, y: np.ndarray, side: str) -> tuple[np.ndarray, float]:
     """Profiles, one a row, and the inverse of their mean squared length."""
     Z = np.zeros((X.n_rows, X.n_cols))
     Z[X.rows, X.cols] = y - margin_scores(X, y, X)
@@ -140,8 +33,7 @@ def _profiles(X, y, side):
     return Z, 1 / known.mean() if len(known) else 1.0
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(NamedTuple):
     """Pairs that train and validate, their labels less the training mean, and base kernels."""
 
     train: PairData
@@ -153,13 +45,7 @@ class Fold:
 
 
 def validation_loss(
-    fold: Fold,
-    row_weights: np.ndarray,
-    col_weights: np.ndarray,
-    reg: float,
-    *,
-    tol: float,
-    max_iter: int,
+    fold: Fold, row_weights: np.ndarray, col_weights: np.ndarray, reg: float, **options: Any
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Mean squared error on the validation pairs, and its gradient in the logarithms of weights.
 
@@ -168,29 +54,27 @@ def validation_loss(
     r = p - y and the adjoint b = (Q + reg I)^-1 P' r, the derivative in a direction dQ, dP is
     2 (r'dP a - b'dQ a) / t. As a and (r, -b) are matrices A and C over the vertices, zero where
     there is no pair, all derivatives by row weights are inner products of the K_i with the one
-    matrix C G A', and by column weights of the G_j with C'K A.
-
-    The weights are those of the base kernels in their order, and last that of the identity. Two
-    systems cost O(n (m + q)) an iteration of MINRES, and all derivatives O(m q (m + q)).
+    matrix C G A', and by column weights of the G_j with C'K A, O(m q (m + q)). The last weight is
+    that of the identity; ``options`` are those of MINRES.
     """
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)
     train, test = fold.train, fold.test
     operator = SampledKroneckerOperator(K, G, train.rows, train.cols)
     cross = SampledKroneckerOperator(K, G, test.rows, test.cols, train.rows, train.cols)
-    options = {"shift": reg, "tol": tol, "max_iter": max_iter, "verify": False}
+    options |= {"shift": reg, "verify": False}
     a = minres(operator, fold.y_train, **options).x
     r = cross.matvec(a) - fold.y_test
     b = minres(operator, cross.rmatvec(r), **options).x
     A = _matrix(train, a)
     C = _matrix(test, r) - _matrix(train, b)
-    scale = 2 / len(r)
-    by_rows, by_cols = C @ G @ A.T, C.T @ K @ A
-    return (
-        float(r @ r) / len(r),
-        scale * row_weights * _derivatives(fold.rows, by_rows),
-        scale * col_weights * _derivatives(fold.cols, by_cols),
-    )
+
+    def gradient(weights, bases, M):
+        derivatives = [*(np.vdot(base, M) for base in bases.values()), np.trace(M)]
+        return 2 / len(r) * weights * np.array(derivatives)
+
+    by_rows = gradient(row_weights, fold.rows, C @ G @ A.T)
+    return float(r @ r) / len(r), by_rows, gradient(col_weights, fold.cols, C.T @ K @ A)
 
 
 def combined(bases: Mapping[str, np.ndarray], weights: np.ndarray) -> np.ndarray:
@@ -206,7 +90,3 @@ def _matrix(pairs, values):
     M = np.zeros((pairs.n_rows, pairs.n_cols))
     np.add.at(M, (pairs.rows, pairs.cols), values)
     return M
-
-
-def _derivatives(bases, M):
-    return np.array([*(np.vdot(base, M) for base in bases.values()), np.trace(M)])

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.linalg import LinAlgWarning
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._pair_classifier import check_pairs, check_targets
 from kronbench.models._parameters import OfPairs, check_regs
+from kronbench.models._vertex_kernel import stacked
 from kronbench.pairs import PairData
-from kronbench.pairs.data import Features
+from kronbench.pairs.data import Features, as_features
 from kronbench.pairs.spectral_filters import tikhonov
 
-SETTINGS = ("A", "B", "C", "D")
-
-# Condition number beyond which a solution without regularization has lost half of its digits.
-_ILL_CONDITIONED = 1e8
+_CHUNK = 4096  # pairs that are predicted together where few of all are asked for
 
 
 class LabelMatrixModel(RegressorMixin, OfPairs):
@@ -32,8 +28,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
 
     A subclass has ``_fit(row_features, row_vertices, col_features, col_vertices, Y)``, where
     vertices are positions in the features or None for all, ``_scores(row_features,
-    col_features)``, which returns an array L and a matrix E with the predictions L @ E.T, and
-    ``_left_out(setting, regs, folds, symmetric)``, an iterator over left-out predictions.
+    col_features)``, L and E with the predictions L @ E.T, and ``_left_out(setting, regs, folds,
+    symmetric)``, an iterator over points of the grid of weights and left-out predictions.
     """
 
     _weights: tuple[str, ...] = ("reg",)  # names of the regularization weights
@@ -42,24 +38,34 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Fit to labels y (n,) of X: all pairs of its vertices, once each, in any order."""
         self._check_parameters()
-        row_vertices, col_vertices, Y = label_matrix(X, y, type(self).__name__)
-        return self._fit(X.row_features, row_vertices, X.col_features, col_vertices, Y)
+        y = check_targets(X, y)
+        row_vertices, rows = np.unique(X.rows, return_inverse=True)
+        col_vertices, cols = np.unique(X.cols, return_inverse=True)
+        m, q = len(row_vertices), len(col_vertices)
+        cells = rows * q + cols
+        distinct = len(np.unique(cells))
+        if distinct < m * q or len(cells) > distinct:
+            raise InputError(
+                f"X holds {distinct} of the {m} x {q} pairs of its vertices, "
+                f"{len(cells) - distinct} of its {len(cells)} entries repeat one: "
+                f"{type(self).__name__} needs every pair exactly once; KronRidge takes incomplete "
+                "data"
+            )
+        Y = np.empty(m * q)
+        Y[cells] = y
+        some_rows = None if m == X.n_rows else row_vertices
+        some_cols = None if q == X.n_cols else col_vertices
+        return self._fit(X.row_features, some_rows, X.col_features, some_cols, Y.reshape(m, q))
 
     def fit_matrix(self, row_features: Features, col_features: Features, Y: Features) -> Self:
-        """Fit to a label matrix.
+        """Fit to a label matrix Y (m, q), dense or sparse, of all pairs of instances and tasks.
 
-        Parameters
-        ----------
-        row_features : (m, d) array or sparse matrix
-            Instances; or the (m, m) kernel matrix where the row kernel is "precomputed".
-        col_features : (q, r) array or sparse matrix
-            Tasks; the same.
-        Y : (m, q) array or sparse matrix of numbers
+        They are given by features (m, d), (q, r), or kernel matrices where "precomputed".
         """
         self._check_parameters()
-        vertices = checked_vertices(row_features, col_features)
-        Y = checked_matrix(Y, vertices.n_rows, vertices.n_cols, allow_sparse=self._sparse_labels)
-        return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
+        given = PairData(row_features, col_features, [], [])
+        Y = checked_matrix(Y, (given.n_rows, given.n_cols), self._sparse_labels)
+        return self._fit(given.row_features, None, given.col_features, None, Y)
 
     def loo(
         self, setting: str, folds: ArrayLike | None = None, *, symmetric: bool = False
@@ -86,28 +92,56 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
     def loo_grid(
         self,
         setting: str,
-        regs: ArrayLike,
+        *regs: ArrayLike,
         score: Callable[[np.ndarray], float] | None = None,
-        *,
         folds: ArrayLike | None = None,
         symmetric: bool = False,
-    ) -> np.ndarray | Iterator[tuple[int, np.ndarray]]:
+    ) -> np.ndarray | Iterator[tuple[Any, np.ndarray]]:
         """Predictions of ``loo`` for a grid of weights, from one eigendecomposition a side.
 
-        Parameters
-        ----------
-        setting, folds, symmetric : as for ``loo``
-        regs : (s,) array of positive numbers
-        score : callable((m, q) array) -> float, optional
-
-        Returns
-        -------
-        (s,) array of scores; without ``score`` an iterator over (index, (m, q) predictions).
+        Of ``reg`` (s,), or of ``reg_rows`` (s,) and ``reg_cols`` (t,) for TwoStepRidge: an
+        iterator over (index, (m, q) predictions), or ((i, j), predictions), in any order; with
+        ``score``, a function of the predictions, an array (s,) or (s, t) of its values.
         """
         check_is_fitted(self)
-        given = checked_folds(setting, folds, symmetric, self.shape_)
-        grid = enumerate(self._left_out(setting, check_regs(regs), given, symmetric))
-        return grid if score is None else np.array([score(F) for _, F in grid])
+        given = self._checked_folds(setting, folds, symmetric)
+        if len(regs) != len(self._weights):
+            raise InputError(f"{len(regs)} grids: give one of each of {', '.join(self._weights)}")
+        names = (name.replace("reg", "regs") for name in self._weights)
+        grids = [check_regs(values, name) for values, name in zip(regs, names, strict=True)]
+        points = self._left_out(setting, grids, given, symmetric)
+        if score is None:
+            return points
+        scores = np.empty([len(values) for values in grids])
+        for point, F in points:
+            scores[point] = score(F)
+        return scores
+
+    def _checked_folds(self, setting, folds, symmetric):
+        if setting not in ("A", "B", "C", "D"):
+            raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
+        m, q = self.shape_
+        if symmetric and (m != q or folds is not None):
+            raise InputError(
+                f"symmetric=True with {m} rows and {q} columns{', and folds' if m == q else ''}: "
+                "it leaves out one pair or vertex of a square label matrix at a time, without "
+                "folds"
+            )
+        if folds is None:
+            return None
+        wanted = {"A": [(m, q)], "B": [(m,)], "C": [(q,)], "D": [(m,), (q,)]}[setting]
+        each = folds if setting == "D" and isinstance(folds, tuple | list) else (folds,)
+        given = tuple(np.asarray(one) for one in each)
+        if (shapes := [fold.shape for fold in given]) != wanted:
+            raise InputError(
+                f"folds of setting {setting!r} have the shapes {shapes}: give the number of a "
+                f"fold for each that is left out, {wanted}"
+            )
+        if min(len(np.unique(fold)) for fold in given) < 2:
+            raise InputError(
+                "folds has one fold, and nothing is left without it: give two or more"
+            )
+        return given
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (n,) for the n pairs of X, in O(n) beyond those of its vertices."""
@@ -117,7 +151,11 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         left, right = self._scores(X.row_features[used_rows], X.col_features)
         if len(X) * 8 > len(used_rows) * X.n_cols:
             return np.asarray(left @ right.T)[rows, X.cols]
-        return _gathered(left, right, rows, X.cols)
+        right, out = dense(right), np.empty(len(X))
+        for start in range(0, len(X), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            out[part] = np.einsum("ij,ij->i", left[rows[part]], right[X.cols[part]])
+        return out
 
     def predict_matrix(self, row_features: Features, col_features: Features) -> np.ndarray:
         """Predictions (m', q') for all pairs of new vertices, given by features (m', d), (q', r).
@@ -125,107 +163,83 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         With a precomputed kernel, by the values (m', m) or (q', q) with the training vertices.
         """
         check_is_fitted(self)
-        vertices = checked_vertices(row_features, col_features)
-        left, right = self._scores(vertices.row_features, vertices.col_features)
+        given = PairData(row_features, col_features, [], [])
+        left, right = self._scores(given.row_features, given.col_features)
         return np.asarray(left @ right.T)
 
 
-def label_matrix(
-    X: PairData, y: ArrayLike, model: str
-) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
-    """Positions of the row and the column vertices in use, and the labels as a (m, q) matrix."""
-    y = check_targets(X, y)
-    row_vertices, rows = np.unique(X.rows, return_inverse=True)
-    col_vertices, cols = np.unique(X.cols, return_inverse=True)
-    m, q = len(row_vertices), len(col_vertices)
-    cells = rows * q + cols
-    distinct = len(np.unique(cells))
-    if distinct < m * q or len(cells) > distinct:
-        raise InputError(
-            f"X holds {distinct} of the {m} x {q} pairs of its vertices, "
-            f"{len(cells) - distinct} of its {len(cells)} entries repeat one: {model} needs every "
-            "pair exactly once; KronRidge takes incomplete data"
-        )
-    Y = np.empty(m * q)
-    Y[cells] = y
-    every_row, every_col = m == X.n_rows, q == X.n_cols
-    return (
-        None if every_row else row_vertices,
-        None if every_col else col_vertices,
-        Y.reshape(m, q),
-    )
+class RidgeOfSides(LabelMatrixModel):
+    """Base of the models with a ridge system of a side; ``_fit`` ends in ``_fit_sides``."""
 
+    _sparse_labels = True
 
-def checked_features(features: Features) -> np.ndarray | sparse.csr_array:
-    """The features as PairData takes them."""
-    return checked_vertices(features, np.empty((0, 1))).row_features
+    def _fit_sides(self, Y, rows, cols=None):
+        self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
+        self._projected = self._of_columns("project", rows.project(Y))
+        self._coef: Any = self._solve()
+        return self
 
+    def _of_columns(self, method, T):
+        """A method of the columns' system, where there is one, for what has columns as columns."""
+        return T if self._cols is None else getattr(self._cols, method)(T.T).T
 
-def checked_vertices(row_features: Features, col_features: Features) -> PairData:
-    """The features as a PairData without pairs."""
-    return PairData(row_features, col_features, [], [])
+    def _solve(self):
+        return self._of_columns("solve", self._rows.solve(self._projected))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients, solved for when first asked for."""
+        if self._coef is None:
+            self._coef = self._solve()
+        return self._coef
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Dual coefficients (m, q), solved for from the labels at each call."""
+        return self._of_columns("dual_solve", self._rows.dual_solve(self._kept_labels()))
+
+    def _kept_labels(self):
+        if self._labels is None:
+            raise InputError("the training data was not kept: fit with keep_data=True")
+        return self._labels
+
+    def partial_fit_rows(self, features: Features, Y: Features) -> Self:
+        """Take in l new instances with labels Y (l, q), exactly (Stock et al. 2016, Algorithm 1).
+
+        By features (l, d), or with a precomputed kernel (l, m + l) values with the m old rows,
+        then the l new. Primal rows: O(l^3 + d^2 l) for l < d features, O(d^3 + d^2 l) otherwise.
+        Dual rows are factorized with the old ones, O(m^3); linear ones that come to be more than
+        their features change to the primal. The coefficients are recomputed at the next access.
+        """
+        check_is_fitted(self)
+        features, (m, q) = as_features(features, "row_features"), self.shape_
+        Y, keep = checked_matrix(Y, (features.shape[0], q), True), self._labels is not None
+        new = self._of_columns("project", Y)
+        self._projected = self._rows.extend(features, self._projected, new, keep)
+        if keep:
+            self._labels = stacked(self._labels, Y)
+        else:
+            self._rows.forget_features()
+        self.shape_, self._coef = (m + features.shape[0], q), None
+        return self
 
 
 def checked_matrix(
-    Y: Any,
-    m: int,
-    q: int,
-    *,
-    allow_sparse: bool = False,
+    Y: Any, shape: tuple[int, int], allow_sparse: bool
 ) -> np.ndarray | sparse.csr_array:
     """Y as finite float64 (m, q)."""
     if sparse.issparse(Y):
         Y = sparse.csr_array(Y).astype(np.float64) if allow_sparse else Y.toarray()
     Y = Y if sparse.issparse(Y) else np.asarray(Y)
-    if Y.shape != (m, q):
-        raise InputError(f"Y has shape {Y.shape}: give one label a pair, shape {(m, q)}")
+    if Y.shape != shape:
+        raise InputError(f"Y has shape {Y.shape}: give one label a pair, shape {shape}")
     if Y.dtype.kind not in "fiub":
         raise InputError(f"Y has dtype {Y.dtype}: give numbers")
-    values = Y.data if sparse.issparse(Y) else Y
-    if not np.isfinite(values).all():
+    if not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
         raise InputError(
             "Y holds NaN or infinite values: give finite numbers; KronRidge takes incomplete data"
         )
     return Y.astype(np.float64, copy=False)
-
-
-def checked_folds(
-    setting: str, folds: ArrayLike | None, symmetric: bool, shape: tuple[int, int]
-) -> tuple[np.ndarray, ...] | None:
-    """The folds of a setting as a tuple of arrays; InputError where they do not fit labels."""
-    if setting not in SETTINGS:
-        raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
-    m, q = shape
-    if symmetric and (m != q or folds is not None):
-        raise InputError(
-            f"symmetric=True with {m} rows and {q} columns{', and folds' if m == q else ''}: it "
-            "leaves out one pair or vertex of a square label matrix at a time, without folds"
-        )
-    if folds is None:
-        return None
-    wanted = {"A": [(m, q)], "B": [(m,)], "C": [(q,)], "D": [(m,), (q,)]}[setting]
-    each = folds if setting == "D" and isinstance(folds, tuple | list) else (folds,)
-    given = tuple(np.asarray(one) for one in each)
-    if (shapes := [fold.shape for fold in given]) != wanted:
-        raise InputError(
-            f"folds of setting {setting!r} have the shapes {shapes}: give the number of a fold "
-            f"for each that is left out, {wanted}"
-        )
-    if min(len(np.unique(fold)) for fold in given) < 2:
-        raise InputError("folds has one fold, and nothing is left without it: give two or more")
-    return given
-
-
-def warn_if_ill_conditioned(values: np.ndarray, name: str) -> None:
-    """LinAlgWarning where the eigenvalues ``values``, zeros apart, spread over half the digits."""
-    kept = values[values > 0]
-    if len(kept) and kept.max() > _ILL_CONDITIONED * kept.min():
-        warnings.warn(
-            f"{name} has condition number {kept.max() / kept.min():.1e}: without regularization "
-            "the solution has few correct digits; give a positive reg",
-            LinAlgWarning,
-            stacklevel=4,
-        )
 
 
 def check_exact(filter: Callable) -> None:
@@ -235,22 +249,3 @@ def check_exact(filter: Callable) -> None:
             "leave-one-out shortcuts are exact for filter='tikhonov' only: without a row, "
             "other filters of a kernel matrix are not a rank-one update"
         )
-
-
-def stacked(
-    labels: np.ndarray | sparse.csr_array, new: np.ndarray | sparse.csr_array
-) -> np.ndarray | sparse.csr_array:
-    """New rows of labels under the old ones; sparse where both are."""
-    if sparse.issparse(labels) and sparse.issparse(new):
-        return sparse.csr_array(sparse.vstack([labels, new]))
-    return np.vstack([dense(labels), dense(new)])
-
-
-def _gathered(left, right, rows, cols, chunk=4096):
-    """Entries (rows, cols) of left @ right.T, without the rest of it."""
-    right = dense(right)
-    out = np.empty(len(rows))
-    for start in range(0, len(rows), chunk):
-        part = slice(start, start + chunk)
-        out[part] = np.einsum("ij,ij->i", left[rows[part]], right[cols[part]])
-    return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from libsvm.svm import kernel_names, libsvm, svm_model, svm_node, svm_parameter, svm_problem
@@ -11,13 +11,10 @@ from libsvm.svmutil import svm_train
 from scipy import sparse
 
 from kronbench.linalg.gram_matrix import gram
-
-if TYPE_CHECKING:
-    from kronbench.models import PairLibSVM
-    from kronbench.pairs import PairData
+from kronbench.pairs import PairData
 
 
-def train(estimator: PairLibSVM, X: PairData, signs: np.ndarray) -> svm_model:
+def train(estimator: Any, X: PairData, signs: np.ndarray) -> svm_model:
     """LibSVM's model of n pairs with signs (n,), by the parameters of a ``PairLibSVM``."""
     settings = _settings(estimator)
     if not estimator.precompute:

@@ -52,37 +52,42 @@ default "linear"
         :func:`kronbench.linalg.gram`.
     row_gamma, col_gamma : float, optional
         Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    {filter}
+    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
+        By default "tikhonov", ridge regression; see :mod:`kronbench.pairs.spectral_filters`.
+    {fitted_matrix}
+    dual_coef_ : (m, q) array
+        A.
+    shape_ : tuple
+        (m, q).
     {form}
     form : {"dual", "primal"}, default "dual"
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-        primal form uses the features of linear kernels, made dense; for other kernels, of small
-        numerical rank, it uses pivoted Cholesky factors that reproduce the kernel matrices to
-        1e-11 (1e-6 in single precision).
+        primal form uses features of linear kernels, made dense; of others pivoted Cholesky factors
+        that reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
     pairwise : str or mapping from str to float, default "kronecker"
-        Kernel of pairs, one of :data:`kronbench.pairs.PAIRWISE`, or several with their weights in
-        a sum (dual form): see :mod:`kronbench.pairs.pairwise`. A vertex of training and prediction
-        is the same if both have the same array of features, as subsets of one PairData do.
-    {effects}
+        Kernel of pairs of :mod:`kronbench.pairs.pairwise`, or several with their weights in a sum
+        (dual form). A vertex of training and prediction is the same if both have the same array of
+        features, as subsets of one PairData do.
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: each known vertex may deviate from what its
         features predict (dual form).
     {product}
     product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
-        How products are made, the ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`;
-        "sparse" is the paper's Algorithm 1.
+        The ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`; "sparse" is the
+        paper's Algorithm 1.
     dtype : {"float32", "float64"}, optional
-        Of features, products and coefficients. By default that of the features: single where both
-        sides have it, else double.
+        Of features, products and coefficients; by default single where both sides have it.
     {newton}
     max_inner : int
         Iterations of the Krylov method in each Newton step.
     solver : {"qmr", "cg", "pcg"}, default "qmr"
-        Krylov method for the linear system of a step. "qmr" is the paper's choice. "cg" makes half
-        of its products and always finds a direction of descent. "pcg", for the primal form, is
-        "cg" with a :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the
-        optimum where the pairs are a random part of all of them.
+        Krylov method of a step. "qmr" is the paper's. "cg" makes half of its products and always
+        finds a direction of descent. "pcg", for the primal form, is "cg" with a
+        :class:`kronbench.pairs.MarginPreconditioner`: a few iterations reach the optimum where the
+        pairs are a random part of all of them.
     iterated : bool, default False
         Regularize the steps, not the coefficients: see :func:`kronbench.pairs.newton_dual`.
     line_search : bool
@@ -91,8 +96,7 @@ default "linear"
         Ends an inner or the outer loop when its residual has fallen by this factor.
     {fitted_pairs}
     X_fit_ : PairData
-        The pairs of the training set, by reference: a change of its arrays changes predictions of
-        the dual form.
+        The pairs of the training set, by reference, which predictions of the dual form read.
     fitted_params_ : dict
         The parameters of the fit. Predictions use them, whatever is set later.
     dual_coef_ : (n,) array, dual form
@@ -104,6 +108,8 @@ default "linear"
     intercept_ : float
         Added to each score; 0.0 without ``fit_intercept``.
     {fitted_newton}
+    classes_ : (2,) array, classifiers
+        Positive scores mean ``classes_[1]``.
     n_iter_ : int
         Newton steps made.
     objective_path_ : (n_iter_,) array
@@ -131,11 +137,7 @@ _SHARED = dict(zip(_TEXTS[::2], _TEXTS[1::2], strict=True))
 
 
 def parameter(default: Any, *allowed: object) -> Any:
-    """A parameter in the body of an :func:`estimator`: its default and its range.
-
-    ``allowed`` are types, ``Interval``, ``StrOptions``, ``None``, "boolean" and the others of
-    scikit-learn.
-    """
+    """A parameter in the body of an :func:`estimator`: its default and scikit-learn's ranges."""
     return field(default=default, metadata={"allowed": allowed})
 
 
@@ -171,10 +173,8 @@ class CheckedParameters(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list]] = {}
 
     def _check_parameters(self):
-        """InputError that names the parameter, its value and what it may be."""
-        check_parameters(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
+        given = self.get_params(deep=False)
+        check_parameters(self._parameter_constraints, given, type(self).__name__)
 
 
 class OfPairs(CheckedParameters):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._pair_labels import check_pairs
+from kronbench.models._pair_classifier import check_columns, check_pairs
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
@@ -27,7 +27,6 @@ from kronbench.models._parameters import (
     parameter,
 )
 from kronbench.models._vertex_features import VertexFeatures
-from kronbench.models._vertex_kernel import check_precomputed, check_width
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs.data import same_features, small_pairs, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
@@ -40,10 +39,7 @@ _STOPS = {
         "its number of iterations",
         "give more iterations, a larger tol, or tol=0 if early stopping is intended",
     ),
-    "breakdown": (
-        "a breakdown of the Krylov method",
-        "give a larger reg or scale the features",
-    ),
+    "breakdown": ("a breakdown of the Krylov method", "give a larger reg or scale the features"),
     "rounding": ("rounding", "give a larger reg or tol"),
     "no_descent": ("a step along which the objective does not fall", _NO_DESCENT),
     "diverged": ("an objective that is not finite", _NO_DESCENT),
@@ -52,10 +48,7 @@ _STOPS = {
 
 @estimator
 class ProductKernelModel(TwoKernels):
-    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
-
-    A subclass ends its ``fit`` by ``_set_fitted``.
-    """
+    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t)."""
 
     form: str = parameter("dual", StrOptions({"dual", "primal"}))
     reg: float = parameter(1.0, POSITIVE)
@@ -70,6 +63,8 @@ class ProductKernelModel(TwoKernels):
     product: str = parameter("auto", StrOptions(set(METHODS)))
     dtype: DTypeLike | None = parameter(None, *PRECISION, None)
 
+    _iterations_regularize: ClassVar[Any]  # whether an end by their number is meant
+
     @classmethod
     def warm_up(cls) -> None:
         """Compile, or load, what fits and predictions need: call it before a clock starts."""
@@ -80,37 +75,27 @@ class ProductKernelModel(TwoKernels):
             # a callback, so that iterations are made
             cls().fit(pairs, y, callback=lambda _: False).predict(pairs)
 
-    def _iterations_regularize(self):
-        """Whether an end by the number of iterations is meant."""
-        return False
-
     def prediction_operator(
         self, X_fit: PairData, X: PairData | None = None
     ) -> SampledKroneckerOperator | PairwiseOperator:
         """Operator from coefficients of a model fitted to X_fit to its scores for X.
 
-        With it a callback scores each iterate on other pairs for the price of one product. It
-        reads the parameters, not an earlier fit. In the primal form it decomposes the kernel
-        matrices, O(v k^2), as ``fit`` does.
-
-        Parameters
-        ----------
-        X_fit : PairData
-            The n pairs of the training set.
-        X : PairData, optional
-            The t pairs to predict; X_fit itself when None.
-
-        Returns
-        -------
-        SampledKroneckerOperator, or PairwiseOperator for other pairwise kernels
-            (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1; (t, d*r) in the primal.
-            It leaves out the intercept, and vertices that no pair uses.
+        (t, n) in the dual form, R^ (G^ kron K^) R' of Section 3.1, and (t, d*r) in the primal,
+        for n training pairs and t pairs to predict, X_fit itself when None. It leaves out the
+        intercept. With it a callback scores each iterate on other pairs for the price of one
+        product. It reads the parameters, not an earlier fit; in the primal form it decomposes the
+        kernel matrices, O(v k^2), as ``fit`` does.
         """
         self._check_parameters()
-        if self._is_primal():
-            maps = self._make_feature_maps(X_fit)
-            return self._design_operator(*self._design(maps, X_fit if X is None else X))
-        return self._gram_operator(X_fit, X)
+        return self._operator(X_fit, X)[0]
+
+    def _operator(self, X_fit, X=None):
+        """That operator, and in the primal form the feature maps and the factors of the design."""
+        if not self._is_primal():
+            return self._gram_operator(X_fit, X), None, None
+        maps = self._make_feature_maps(X_fit)
+        design = self._design(maps, X_fit if X is None else X)
+        return self._design_operator(*design), maps, design
 
     def _is_primal(self):
         if self.form == "primal" and (
@@ -125,72 +110,56 @@ class ProductKernelModel(TwoKernels):
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)
-        of_one_set = not set(OF_ONE_SET).isdisjoint(weights)
-        if of_one_set:
+        if not set(OF_ONE_SET).isdisjoint(weights):  # one kernel matrix compares all vertices of pairs
             self._check_one_set(X_fit, X)
-        same = [
-            X is None or getattr(X, f"{side}_features") is getattr(X_fit, f"{side}_features")
-            for side in ("row", "col")
-        ]
-        X_fit = self._in_dtype(X_fit)
-        X = None if X is None else self._in_dtype(X)
-        if of_one_set:  # one kernel matrix compares all vertices of the pairs
             matrix, out_ends, in_ends, _ = self._kernel_between_used(
-                "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols]), same[0]
+                "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols])
             )
-            matrices: Any = (matrix, None)
-            matches: Any = (None, None)
-            out_pairs: Any = np.split(out_ends, 2)
-            in_pairs: Any = np.split(in_ends, 2)
+            parts: Any = (matrix, None), np.split(out_ends, 2), np.split(in_ends, 2), (None, None)
         else:
-            matrices, out_pairs, in_pairs, matches = zip(
-                self._kernel_between_used("row", X_fit, X, lambda pairs: pairs.rows, same[0]),
-                self._kernel_between_used("col", X_fit, X, lambda pairs: pairs.cols, same[1]),
+            parts = zip(
+                self._kernel_between_used("row", X_fit, X, lambda pairs: pairs.rows),
+                self._kernel_between_used("col", X_fit, X, lambda pairs: pairs.cols),
                 strict=True,
             )
+        matrices, out_pairs, in_pairs, (row_match, col_match) = parts
         if X is None:  # the same pairs on both sides, which the operator then sorts once
             in_pairs = None, None
+        pairs = *matrices, *out_pairs, *in_pairs
         if weights == {"kronecker": 1.0}:
-            return SampledKroneckerOperator(*matrices, *out_pairs, *in_pairs, method=self.product)
+            return SampledKroneckerOperator(*pairs, method=self.product)
         return PairwiseOperator(
-            weights,
-            *matrices,
-            *out_pairs,
-            *in_pairs,
-            row_match=matches[0],
-            col_match=matches[1],
-            method=self.product,
+            weights, *pairs, row_match=row_match, col_match=col_match, method=self.product
         )
 
     def _check_one_set(self, X_fit, X):
-        for data in (X_fit,) if X is None else (X_fit, X):
-            if not same_features(data.row_features, data.col_features):
-                raise InputError(
-                    f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
-                    "same features for rows and columns"
-                )
+        alike = all(
+            same_features(data.row_features, data.col_features)
+            for data in ((X_fit,) if X is None else (X_fit, X))
+        )
         of_rows, of_cols = (
             [getattr(self, f"{side}_{name}") for name in ("kernel", "gamma", "effect")]
             for side in ("row", "col")
         )
-        if of_rows != of_cols:
+        if not alike or of_rows != of_cols:
             raise InputError(
                 f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
-                "same kernel, gamma and effect for rows and columns"
+                f"same {'kernel, gamma and effect' if alike else 'features'} for rows and columns"
             )
 
-    def _kernel_between_used(self, side, X_fit, X, index_of, same):
+    def _kernel_between_used(self, side, X_fit, X, index_of):
         """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.
 
         Last comes, for each row of the matrix, the column of the same vertex: -1 for a new vertex,
-        as all are unless X and X_fit have the ``same`` features.
+        as all are unless X and X_fit have the same array of features.
         """
         kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
         precomputed = kernel == "precomputed"
+        same = X is None or getattr(X, f"{side}_features") is getattr(X_fit, f"{side}_features")
+        X_fit = self._in_dtype(X_fit)
         features = getattr(X_fit, f"{side}_features")
-        others = features if X is None else getattr(X, f"{side}_features")
-        if precomputed:
-            check_precomputed(others, features.shape[0], side)
+        others = features if X is None else getattr(self._in_dtype(X), f"{side}_features")
+        check_columns(others, features.shape[0 if precomputed else 1], side, precomputed)
         used, in_index = used_vertices(index_of(X_fit), features.shape[0])
         if X is None:
             selected = features[used][:, used] if precomputed else features[used]
@@ -203,7 +172,6 @@ class ProductKernelModel(TwoKernels):
             if precomputed:
                 matrix = gram(others[out_used][:, used], kernel=kernel)
             else:
-                check_width(others, features.shape[1], side)
                 matrix = gram(others[out_used], features[used], kernel=kernel, gamma=gamma)
             match = np.full(others.shape[0], -1)
             if same:
@@ -247,10 +215,11 @@ class ProductKernelModel(TwoKernels):
         )
         return X.with_features(*features)
 
-    def _intercept(self, y, weight):
-        """The mean of the labels, or 0; a warning where it should not be 0."""
+    def _centred(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, float]:
+        """The labels less their mean, and the mean; without an intercept 0, maybe a warning."""
         if self.fit_intercept:
-            return float(np.average(y, weights=weight))
+            mean = float(np.average(y, weights=weight))
+            return (y - mean if mean else y), mean
         if y.mean() ** 2 > y.var() and len(np.unique(y)) > 2:
             warnings.warn(
                 f"the mean of the labels is larger than their standard deviation, and this "
@@ -259,7 +228,7 @@ class ProductKernelModel(TwoKernels):
                 UserWarning,
                 stacklevel=3,
             )
-        return 0.0
+        return y, 0.0
 
     def _as_fitted(self) -> Self:
         """The model with the parameters that it was fitted with, whatever they are by now."""
@@ -268,10 +237,7 @@ class ProductKernelModel(TwoKernels):
         return then
 
     def _set_fitted(self, X, feature_maps, coef, objective_path, stop, near=False):
-        """What both forms have in common; ``feature_maps`` is None in the dual.
-
-        ``near``: the optimum is, though ``tol`` was not reached.
-        """
+        """``feature_maps`` is None in the dual; an end ``near`` the optimum is no failure."""
         self.fitted_params_ = self.get_params(deep=False)
         for name in ("dual_coef_", "coef_", "feature_maps_"):
             self.__dict__.pop(name, None)  # of an earlier fit in the other form
@@ -280,14 +246,10 @@ class ProductKernelModel(TwoKernels):
             self.dual_coef_ = coef
         else:
             self.coef_, self.feature_maps_ = coef, feature_maps
-        self.objective_path_ = objective_path
-        self.n_iter_ = len(objective_path)
-        self.stop_reason_ = stop
-        self.converged_ = stop == "tol"
-        meant: tuple[str, ...] = ("tol", "callback")
-        if self.tol == 0 or self._iterations_regularize() or near:
-            meant += ("max_iter",)
-        if stop not in meant:
+        self.objective_path_, self.n_iter_ = objective_path, len(objective_path)
+        self.stop_reason_, self.converged_ = stop, stop == "tol"
+        meant = self.tol == 0 or self._iterations_regularize or near
+        if stop not in ("tol", "callback", "max_iter" if meant else None):
             reason, remedy = _STOPS[stop]
             warnings.warn(
                 f"{type(self).__name__} ended by {reason} after {self.n_iter_} iterations, before "
@@ -299,9 +261,8 @@ class ProductKernelModel(TwoKernels):
     def decision_function(self, X: PairData) -> np.ndarray:
         """Scores (t,) of the t pairs of X, in O(min(v |a| + m t, u |a| + q t)), Eq. 5.
 
-        |a| is the number of nonzero dual coefficients; u, v, m, q count the vertices of X and of
-        the training pairs with a nonzero coefficient. The primal form takes
-        O(min(v d r + d t, u d r + r t)).
+        u, v, m, q count the vertices of X and of the |a| training pairs with a nonzero
+        coefficient. The primal form takes O(min(v d r + d t, u d r + r t)).
         """
         check_is_fitted(self)
         check_pairs(X)

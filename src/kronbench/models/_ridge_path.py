@@ -23,10 +23,10 @@ def is_thin(n: int, p: int) -> bool:
 
 
 class ThinRidge:
-    """Minimizers w of 1/2 ||X w - y||^2 + reg/2 ||w||^2 for any reg, from X = U S V'.
+    """Minimizers w of 1/2 ||X w - y||^2 + reg/2 ||w||^2 for any reg, from X = U S V', in double.
 
-    In double precision whatever that of the features. A row of X is the Kronecker product of a row
-    of each of the features (a, d) and (b, r). Errors are multiplied by ``root``.
+    A row of X is the Kronecker product of a row of each of the features (a, d) and (b, r). Errors
+    are multiplied by ``root``.
     """
 
     def __init__(self, design, y, root=None):
@@ -45,7 +45,6 @@ class ThinRidge:
         self._rest = y - self._U @ self._along  # which no weights explain
 
     def coef(self, reg: float) -> np.ndarray:
-        """W (p,)."""
         return self._Vt.T @ (self._along / (self._s + reg / self._s))
 
     def residual(self, reg: float) -> np.ndarray:
@@ -53,7 +52,6 @@ class ThinRidge:
         return scaled(self._root, self._rest + self._U @ (self._along * self._left(reg)))
 
     def objective(self, reg: float) -> float:
-        """The minimum."""
         explained = float(self._along @ (self._left(reg) * self._along))
         return 0.5 * (float(self._rest @ self._rest) + explained)
 
@@ -89,7 +87,6 @@ class ThinRidge:
 
 
 def _products(T, D, rows, cols):
-    """Rows of T kron D, one for each pair."""
     return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
 
@@ -110,21 +107,11 @@ def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Oper
 class RidgePath:
     """Ridge regression for s regularization weights and each number of iterations 1..K.
 
-    Attributes
-    ----------
-    regs : (s,) array
-    objective : (s, K) array
-        Regularized risk.
-    solutions : ShiftedSolutions
-    test_images : (K, t) array or None
-        Scores of the Lanczos vectors for the test pairs.
-    stop_reasons : tuple of s strings
-        "tol", "max_iter", "breakdown", or "rounding" where the recurrence has left the system.
-    last : (s,) array of int
-        Position of the last iterate for each weight that is what it claims to be: K - 1, or less
-        where rounding has spoilt the later ones.
-    intercept : float
-        Added to the test scores.
+    ``objective`` (s, K) is the regularized risk, ``test_images`` (K, t) are the scores of the
+    Lanczos vectors for the test pairs, and ``last`` (s,) is the position of the last iterate that
+    is what it claims to be: less than K - 1 where rounding has spoilt the later ones. Of the
+    ``stop_reasons`` "rounding" says that the recurrence has left the system. Dual coefficients
+    after k + 1 iterations are ``solutions.iterate(j, k)``.
     """
 
     regs: np.ndarray
@@ -133,29 +120,17 @@ class RidgePath:
     test_images: np.ndarray | None
     stop_reasons: tuple[str, ...]
     last: np.ndarray
-    intercept: float = 0.0
-
-    @property
-    def n_iter(self) -> int:
-        """Iterations made, K."""
-        return self.solutions.n_iter
-
-    def dual_coef(self, j: int, k: int | None = None) -> np.ndarray:
-        """Dual coefficients (n,) for ``regs[j]`` after k + 1 iterations, or ``last[j]`` + 1."""
-        return self.solutions.iterate(j, int(self.last[j]) if k is None else k)
+    intercept: float
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""
-        return self._with_intercept(self.solutions.coefficients[j] @ self._images())
+        return self.solutions.coefficients[j] @ self._images() + self.intercept
 
     def final_test_scores(self, tol: float) -> np.ndarray:
         """Test predictions (s, t) of the iterate that a fit to each weight ends with."""
         images, found = self._images(), self.solutions
         ends = np.minimum(first_within(found, tol), self.last)
-        return self._with_intercept(found.coefficients[np.arange(len(ends)), ends] @ images)
-
-    def _with_intercept(self, scores):
-        return scores + self.intercept if self.intercept else scores
+        return found.coefficients[np.arange(len(ends)), ends] @ images + self.intercept
 
     def _images(self):
         if self.test_images is None:

@@ -1,4 +1,4 @@
-"""Models of rows: checked input, tags, labels of the leaves of a tree, the most probable class."""
+"""Models of rows: checked input, tags, labels of the leaves of a tree, softmax predictions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kronbench.class_tree.softmax import softmax
 from kronbench.class_tree.tree import Tree
 from kronbench.errors import InputError
 from kronbench.models._parameters import CheckedParameters
@@ -38,32 +38,25 @@ def forget_fit(model: CheckedParameters) -> None:
         delattr(model, name)
 
 
-def labelled_leaves(tree: Tree, y: np.ndarray | None, classes: ArrayLike | None) -> np.ndarray:
-    """(C,) the class of each leaf: as given, 0..C-1 for whole numbers, or the sorted labels."""
-    if classes is not None:
-        found = np.asarray(classes)
-    elif y is None or y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all()):
-        found = np.arange(tree.n_classes)
-    else:
-        found = np.unique(y)
-    if len(found) != tree.n_classes:
-        raise InputError(
-            f"the tree has {tree.n_classes} leaves for {len(found)} classes: give one class "
-            "for each leaf"
-        )
-    return found
-
-
 def encode_leaves(
     parents: Any, y: np.ndarray, classes: ArrayLike | None = None
 ) -> tuple[Tree, np.ndarray, np.ndarray]:
-    """The tree, flat for None, the class of each leaf (C,), and the leaf of each label (n,)."""
-    if parents is None:
-        given = np.unique(y) if classes is None else np.asarray(classes)
-        tree = Tree.flat(len(given))
+    """The tree, flat for None, the class of each leaf (C,), and the leaf of each label (n,).
+
+    Classes are those given, or under a tree 0..C-1 for whole numbers, or the sorted labels.
+    """
+    tree = None if parents is None else Tree(parents)
+    whole = y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all())
+    if classes is not None:
+        given = np.asarray(classes)
     else:
-        tree = Tree(parents)
-        given = labelled_leaves(tree, y, classes)
+        given = np.arange(tree.n_classes) if tree is not None and whole else np.unique(y)
+    tree = Tree.flat(len(given)) if tree is None else tree
+    if len(given) != tree.n_classes:
+        raise InputError(
+            f"the tree has {tree.n_classes} leaves for {len(given)} classes: give one class "
+            "for each leaf"
+        )
     order = np.argsort(given, kind="stable")
     at = np.searchsorted(given, y, sorter=order)
     codes = order[np.minimum(at, len(given) - 1)]
@@ -91,15 +84,25 @@ class OfRows(CheckedParameters):
 
 
 class RowClassifier(ClassifierMixin, OfRows):
-    """A subclass gives ``_scores(X)``, (n_new, C): the largest is that of the class to predict."""
+    """A softmax classifier; a subclass gives ``_scores(X)``, (n_new, C)."""
+
+    classes_: np.ndarray
 
     def predict(self, X: Rows) -> np.ndarray:
         """The most probable class (n_new,)."""
-        best = np.argmax(self._scores(X), axis=1)
+        best = np.argmax(self._scores(X), axis=1)  # first, as it says what is not fitted
         return self.classes_[best]
 
-    def _training_rows(self, X, y) -> tuple[Any, np.ndarray]:
-        self._check_parameters()
-        X, y = training_rows(self, X, y)
-        check_classification_targets(y)
-        return X, y
+    def decision_function(self, X: Rows) -> np.ndarray:
+        """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Rows) -> np.ndarray:
+        """Probabilities (n_new, C); rows sum to one."""
+        return softmax(self._scores(X))[0]
+
+    def predict_log_proba(self, X: Rows) -> np.ndarray:
+        """Their logarithms."""
+        scores = self._scores(X)
+        return scores - softmax(scores)[1][:, None]

@@ -13,7 +13,7 @@ from kronbench.linalg import (
     one_blas_thread,
 )
 from kronbench.linalg.lowrank import TOLERANCE
-from kronbench.models._vertex_kernel import check_precomputed, check_width
+from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.data import used_vertices
 
 
@@ -21,10 +21,8 @@ class VertexFeatures:
     """A map to features phi of vertices with phi(x)'phi(x') = k(x, x'), from training vertices.
 
     For the linear kernel the given features, made dense. For any other the rows of a pivoted
-    Cholesky factor of its matrix over the v training vertices: k features where k of its columns
-    reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
-
-    The training vertices are those in use by ``pairs``, on a side, "row" or "col".
+    Cholesky factor of its matrix over the v vertices in use by ``pairs``: k features where k of
+    its columns reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
     """
 
     def __init__(self, pairs, side, kernel, gamma, dtype):
@@ -59,8 +57,5 @@ class VertexFeatures:
             return np.ascontiguousarray(self._factor.transform(values), self._dtype)
 
     def _check(self, features):
-        n_training, width = self._shape
-        if self._kernel == "precomputed":
-            check_precomputed(features, n_training, self._side)
-        else:
-            check_width(features, width, self._side)
+        precomputed = self._kernel == "precomputed"
+        check_columns(features, self._shape[0 if precomputed else 1], self._side, precomputed)

@@ -1,78 +1,67 @@
-"""The training vertices of one side, rows or columns, of complete data and their kernel."""
+"""The training vertices of one side, rows or columns, of complete data: kernel, ridge system."""
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import LinAlgError, LinAlgWarning, cho_factor, cho_solve
 
-from kronbench.errors import InputError
+from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense, gram
 from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_spectrum, kernel_spectrum
 from kronbench.linalg.gram_matrix import as_floats
+from kronbench.models._pair_classifier import check_columns
+from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
+Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
-def check_precomputed(matrix: np.ndarray | sparse.csr_array, n_training: int, side: str) -> None:
-    """InputError unless a kernel matrix has a column for each training vertex of its side."""
-    if matrix.shape[1] != n_training:
-        raise InputError(
-            f"{side}_features is a precomputed kernel of shape {matrix.shape}: give one "
-            f"column for each of the {n_training} training vertices"
-        )
-
-
-def check_width(features: np.ndarray | sparse.csr_array, width: int, side: str) -> None:
-    """InputError unless features have as many columns as those of the training set."""
-    if features.shape[1] != width:
-        raise InputError(
-            f"{side}_features has {features.shape[1]} columns and the training set "
-            f"{width}: give the same features to both"
-        )
+# Condition number beyond which a solution without regularization has lost half of its digits.
+_ILL_CONDITIONED = 1e8
+# A product of the batch with the old inverse that is larger than this costs Woodbury's identity so
+# many digits that the 1e-8 of an exact update is at risk: then the system is factorized afresh.
+_LARGEST_UPDATE = 1e5
 
 
 class VertexKernel:
-    """Training vertices of a side, "row" or "col", and their kernel; all for ``vertices`` None."""
+    """Training vertices of a side of a model and their kernel; all for ``vertices`` None."""
 
-    def __init__(self, features, vertices, kernel, gamma, name):
-        self.kernel, self.gamma, self.name = kernel, gamma, name
-        self.precomputed = kernel == "precomputed"
+    def __init__(self, model, name, features, vertices):
+        self.kernel, self.gamma = (getattr(model, f"{name}_{of}") for of in ("kernel", "gamma"))
+        self.name, self.precomputed = name, self.kernel == "precomputed"
         self.n_given, features = features.shape[0], as_floats(features)
         self.vertices = np.arange(self.n_given) if vertices is None else vertices
         everything = len(self.vertices) == self.n_given
-        if self.precomputed:
-            check_precomputed(features, self.n_given, name)
-            features = dense(features)
-            self.features = features if everything else features[np.ix_(vertices, vertices)]
-        else:
-            self.features = features if everything else features[vertices]
+        self._n_columns = self.n_given if self.precomputed else features.shape[1]
+        self.check_columns(features)
+        features = dense(features) if self.precomputed else features
+        if not everything:
+            features = features[np.ix_(vertices, vertices) if self.precomputed else vertices]
+        self.features = features
 
-    @property
-    def n(self) -> int:
-        return len(self.vertices)
+    def check_columns(self, features: Matrix) -> None:
+        check_columns(features, self._n_columns, self.name, self.precomputed)
 
     @property
     def thin(self) -> bool:
-        """Whether explicit features span less than the space of labels: n > d."""
-        return self.kernel == "linear" and self.features.shape[1] < self.n
+        """Whether explicit features span less than the space of labels."""
+        return self.kernel == "linear" and self.features.shape[1] < len(self.vertices)
 
     def gram(self) -> np.ndarray:
-        """Kernel matrix (n, n)."""
         K = gram(self.features, kernel=self.kernel, gamma=self.gamma)
         check_symmetric(K, f"the {self.name} kernel")
         return K.astype(np.float64, copy=False)
 
-    def cross(self, features: np.ndarray | sparse.csr_array) -> np.ndarray:
+    def cross(self, features: Matrix) -> np.ndarray:
         """Kernel values (p, n) of other vertices with the training vertices."""
+        self.check_columns(features)
         if self.precomputed:
-            check_precomputed(features, self.n_given, self.name)
-            block = features if self.n == self.n_given else features[:, self.vertices]
-            return dense(block)
-        self.check_width(features)
+            everything = len(self.vertices) == self.n_given
+            return dense(features if everything else features[:, self.vertices])
         return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
-
-    def check_width(self, features: np.ndarray | sparse.csr_array) -> None:
-        check_width(features, self.features.shape[1], self.name)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -83,3 +72,161 @@ class VertexKernel:
     def thin_spectrum(self) -> Spectrum:
         """The eigenpairs that matter: d of them where explicit features have d < n columns."""
         return feature_spectrum(dense(self.features)) if self.thin else self.spectrum
+
+
+class VertexRidge(VertexKernel):
+    """A side with its own filter and weight, by the names of the model's parameters.
+
+    Predictions are ``embed(new) @ solve(project(Y))``. With Tikhonov's filter and d < n explicit
+    features Phi this is the primal: project is Phi', solve is M = (Phi'Phi + reg I)^-1. Else it is
+    the dual: project is the identity, solve is B = (K + reg I)^-1 or another filter of K.
+    """
+
+    def __init__(self, model, name, features, vertices, filter_name, reg_name):
+        self.filter = as_filter(getattr(model, filter_name))
+        reg = getattr(model, reg_name)
+        self.reg = check_positive(reg, reg_name, or_zero=self.filter is tikhonov)
+        super().__init__(model, name, features, vertices)
+        self._inverse = None  # in the primal, once Woodbury's identity has updated it
+        self._set_system()
+        if self.reg == 0:
+            warn_if_ill_conditioned(self.spectrum.values, f"the {name} kernel", stacklevel=5)
+
+    def _set_system(self):
+        self._factor = None
+        self._cholesky_suits = self.filter is tikhonov and self.reg > 0
+        self.primal = self._cholesky_suits and self.thin
+        if self.primal:
+            self._system = dense(self.features.T @ self.features).astype(np.float64)
+            np.fill_diagonal(self._system, self._system.diagonal() + self.reg)
+
+    def project(self, Y: Matrix) -> np.ndarray:
+        """Labels (n, p), dense or sparse, in the space in which the system is solved."""
+        return dense(self.features.T @ Y if self.primal else Y)
+
+    def embed(self, features: Matrix) -> Matrix:
+        """Other vertices (p, .) in that space."""
+        if self.primal:
+            self.check_columns(features)
+            return as_floats(features)
+        return self.cross(features)
+
+    def solve(self, T: np.ndarray) -> np.ndarray:
+        """The filtered inverse times T."""
+        if self._inverse is not None:
+            return self._inverse @ T
+        if self._cholesky_suits:
+            try:
+                return cho_solve(self._cholesky(), T)
+            except LinAlgError:  # reg is below the rounding of the kernel
+                self._cholesky_suits = False
+                if self.primal:
+                    values, vectors = np.linalg.eigh(self._system)
+                    return vectors @ ((vectors.T @ T) / np.maximum(values, self.reg)[:, None])
+        spectrum = self.spectrum
+        filtered = self.filter(spectrum.values, self.reg)
+        return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
+
+    def _cholesky(self):
+        if self._factor is None:
+            if self.primal:
+                system = self._system.copy()
+            else:
+                system = np.array(self.gram(), order="F")  # what LAPACK overwrites in place
+                np.fill_diagonal(system, system.diagonal() + self.reg)
+            self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        return self._factor
+
+    def dual_solve(self, Y: Matrix) -> np.ndarray:
+        """The filtered inverse of the kernel matrix times labels Y (n, p)."""
+        if not self.primal:
+            return self.solve(dense(Y))
+        fitted = self.features @ self.solve(self.project(Y))
+        return (dense(Y) - fitted) / self.reg
+
+    def extend(
+        self, features: Matrix, projected: Matrix, labels: Matrix, keep: bool = True
+    ) -> Matrix:
+        """Take in l new vertices; the projected labels of all, which ``solve`` takes.
+
+        Primal: M is updated by Woodbury's identity for l < d, and factorized again otherwise
+        (Stock et al. 2016, Algorithms 1 and 2). Dual: ``solve`` factorizes the system of all
+        vertices afresh, O(n^3); the paper's inverse would lose digits with the square of the
+        condition number. A side that comes to have more vertices than explicit features changes to
+        the primal: it does not see the null space of the kernel. ``keep`` says whether features
+        stay in memory; the dual needs them in any case.
+        """
+        if self.filter is not tikhonov or not self.reg > 0:
+            raise InputError(
+                f"only ridge regression with a positive weight takes new {self.name}s: use the "
+                "tikhonov filter with reg > 0, or fit again"
+            )
+        features, new = as_floats(features), features.shape[0]
+        if self.precomputed:
+            if features.shape[1] != self.n_given + new:
+                raise InputError(
+                    f"{self.name}_features is a precomputed kernel of shape {features.shape}: "
+                    f"give one column for each of the {self.n_given} old and the {new} new "
+                    "vertices"
+                )
+            features = dense(features)
+            across, corner = features[:, self.vertices], features[:, self.n_given :]
+            check_symmetric(corner, f"the {self.name} kernel of the new vertices")
+            self.features = np.block([[self.features, across.T], [across, corner]])
+            self._n_columns += new
+        else:
+            self.check_columns(features)
+            if self.primal:
+                self._update_inverse(features)
+            if keep or not self.primal:
+                stack = sparse.vstack if sparse.issparse(self.features) else np.vstack
+                self.features = stack([self.features, features])
+        if self.primal:
+            projected = projected + dense(features.T @ labels)
+        else:
+            projected = stacked(projected, labels)
+        self.vertices = np.concatenate([self.vertices, self.n_given + np.arange(new)])
+        self.n_given += new
+        self.__dict__.pop("spectrum", None)
+        self.__dict__.pop("thin_spectrum", None)
+        if not self.primal:
+            self._set_system()
+            projected = self.project(projected)
+        return projected
+
+    def _update_inverse(self, features):
+        few, M = features.shape[0] < features.shape[1], self._inverse
+        if few and M is None:
+            M = self.solve(np.eye(len(self._system)))
+        self._inverse = self._factor = None
+        if few:
+            across = features @ M
+            core = dense(across @ features.T)
+            if np.trace(core) < _LARGEST_UPDATE:
+                np.fill_diagonal(core, core.diagonal() + 1.0)
+                self._inverse = M - across.T @ cho_solve(cho_factor(core), across)
+        self._system = self._system + dense(features.T @ features)
+
+    def forget_features(self) -> None:
+        """Of the features of a primal side, keep no more than their number of columns."""
+        if self.primal:
+            self.features = self.features[:0]
+
+
+def warn_if_ill_conditioned(values: np.ndarray, name: str, stacklevel: int) -> None:
+    """LinAlgWarning where the eigenvalues ``values``, zeros apart, spread over half the digits."""
+    kept = values[values > 0]
+    if len(kept) and kept.max() > _ILL_CONDITIONED * kept.min():
+        warnings.warn(
+            f"{name} has condition number {kept.max() / kept.min():.1e}: without regularization "
+            "the solution has few correct digits; give a positive reg",
+            LinAlgWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def stacked(labels: Matrix, new: Matrix) -> Matrix:
+    """New rows of labels under the old ones; sparse where both are."""
+    if sparse.issparse(labels) and sparse.issparse(new):
+        return sparse.csr_array(sparse.vstack([labels, new]))
+    return np.vstack([dense(labels), dense(new)])

@@ -33,9 +33,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
     of the classes as explaining variables, is the correspondence analysis of the table of classes
     by words: the axes are singular vectors of D_r^-1/2 (N / n - r c') D_c^-1/2, where N sums the
     counts of each class, n is the total, and r and c are its margins. A document lies at the mean
-    of its words' positions, as in the usual transition formula. The table is one product with the
-    indicators, and the singular vectors come from a few products with it: linear in the documents,
-    and O(nnz(N) k) for k components. Words in fewer than ``min_documents`` documents are left out.
+    of its words' positions. Linear in the documents, and O(nnz(N) k) for k components.
 
     Parameters
     ----------
@@ -52,10 +50,8 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
     ----------
     n_features_in_ : int
         V, the words of the counts.
-    words_ : (v,) integer array
-        Columns of the counts that take part.
-    positions_ : (v, k) float32 array
-        Of these words on the axes.
+    words_, positions_ : (v,) integer and (v, k) float32 arrays
+        Columns of the counts that take part, and where these words lie on the axes.
     singular_values_ : (k,) array
         Of the axes, the largest first.
     """
@@ -70,7 +66,12 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         self._check_parameters()
         X, y = validate_data(self, X, y, **_KINDS)
         X = _counts(X)
-        table = self._table(X, y)
+        documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+        self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
+        classes, y = np.unique(y, return_inverse=True)
+        ones = np.ones(len(y), dtype=np.float32)
+        indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
+        table = sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
         n_classes = np.count_nonzero(np.diff(table.indptr))
         if self.n_components >= n_classes:
             raise InputError(
@@ -83,7 +84,13 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
         table.data *= _reciprocal(col_root)[table.indices]
         centred = _Centred(table, row_root, col_root)
-        left = self._left_vectors(centred, min(self.n_components + 10, n_classes))
+        # an orthonormal basis near the leading left singular vectors, by subspace iterations
+        size = centred.table.shape[0], min(self.n_components + 10, n_classes)
+        draws = check_random_state(self.random_state)
+        left = draws.standard_normal(size).astype(np.float32)
+        for _ in range(self.n_iter):
+            left = centred.matmat(centred.rmatmat(np.linalg.qr(left)[0]))
+        left = np.linalg.qr(left)[0]
         right = centred.rmatmat(left)
         values, turn = np.linalg.eigh(right.T @ right)
         del right
@@ -106,24 +113,6 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         tags.transformer_tags.preserves_dtype = ["float32", "float64"]
         return tags
 
-    def _table(self, X, y):
-        """Counts (C, v) of each class, csr, float32."""
-        documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
-        self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
-        classes, y = np.unique(y, return_inverse=True)
-        ones = np.ones(len(y), dtype=np.float32)
-        indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
-        return sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
-
-    def _left_vectors(self, centred, width):
-        """Orthonormal (C, width) basis near the leading left singular vectors."""
-        draws = check_random_state(self.random_state)
-        basis = draws.standard_normal((centred.table.shape[0], width)).astype(np.float32)
-        for _ in range(self.n_iter):
-            basis, _ = np.linalg.qr(basis)
-            basis = centred.matmat(centred.rmatmat(basis))
-        return np.linalg.qr(basis)[0]
-
 
 def _counts(X):
     """A csr array of nonnegative numbers without repeated entries."""
@@ -142,20 +131,18 @@ class _Centred:
         self._col_root = col_root.astype(np.float32)
 
     def matmat(self, right):
-        product = self.table @ right
-        return _subtract_outer(product, self._row_root, self._col_root @ right)
+        return self._less(self.table @ right, self._row_root, self._col_root @ right)
 
     def rmatmat(self, left):
-        product = self.table.T @ left
-        return _subtract_outer(product, self._col_root, self._row_root @ left)
+        return self._less(self.table.T @ left, self._col_root, self._row_root @ left)
 
-
-def _subtract_outer(matrix, column, row):
-    """``matrix - outer(column, row)`` in place, without a second matrix of that size."""
-    for start in range(0, len(matrix), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        matrix[part] -= column[part, None] * row
-    return matrix
+    @staticmethod
+    def _less(matrix, column, row):
+        # in place, without a second matrix of that size
+        for start in range(0, len(matrix), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            matrix[part] -= column[part, None] * row
+        return matrix
 
 
 def _reciprocal(root):

@@ -10,13 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg.eigen import kernel_spectrum
-from kronbench.models._label_matrix_model import (
-    LabelMatrixModel,
-    check_exact,
-    warn_if_ill_conditioned,
-)
+from kronbench.models._label_matrix_model import LabelMatrixModel, check_exact
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
-from kronbench.models._vertex_kernel import VertexKernel
+from kronbench.models._vertex_kernel import VertexKernel, warn_if_ill_conditioned
 from kronbench.pairs.data import small_pairs
 from kronbench.pairs.leave_folds_out import kron_leave_folds_out, kron_symmetric_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
@@ -35,32 +31,26 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     reg : float, default 1.0
         Regularization weight, the paper's lambda >= 0.
     {kernels}
-    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable(eigenvalues, reg)
-        Applied to the products of eigenvalues (Eq. 21), by default "tikhonov", ridge regression;
-        see :mod:`kronbench.pairs.spectral_filters`.
+    {filter}
     loss : {"squared", "ranking"}, default "squared"
         "ranking" ranks the columns for each row (conditional ranking, RankRLS; Pahikkala et al.
         2013): 1/(2 q) times the sum, over each row and each two of its q columns, of
-        ((y - y') - (p - p'))^2, which are errors less their mean in the row. Then G and Y are
-        centred; scores of a row are known up to a constant.
+        ((y - y') - (p - p'))^2. Then G and Y are centred; scores of a row are known up to a
+        constant.
 
     Attributes
     ----------
-    dual_coef_ : (m, q) array
-        A.
-    shape_ : tuple
-        (m, q).
+    {fitted_matrix}
 
     Notes
     -----
-    ``loo`` is exact for reg > 0 and Tikhonov's filter, by Corollary 1 of Stock et al. 2016 for A.
-    For B to D the paper has no shortcut; these are exact too: B and C by one ridge regression in
-    each direction of the other side's eigenvectors, D by a separable expansion of 1 / (x s + reg).
-    After the eigenpairs they cost O(m^2 q + m q^2), for D times N = O(log(kappa) log(1/eps)) with
-    the condition number kappa of the system. k folds add O(N (m + q) m^2 / k + q m^3 / k^2) in B,
-    the same with m and q exchanged in C, and O(N (m^3 + q^3) / k) in D; in A they take iterations
-    of O(m^2 q + m q^2). Where ``symmetric``, A has a shortcut of O(N m^3), and the others have
-    none. With loss="ranking" B alone has one, whose predictions have the mean 0 in each row.
+    ``loo`` is exact for reg > 0 and Tikhonov's filter, by Corollary 1 of Stock et al. 2016 for A;
+    for B to D, where the paper has no shortcut, in O(m^2 q + m q^2) after the eigenpairs, for D
+    times N = O(log(kappa) log(1/eps)) with the condition number kappa of the system. k folds add
+    O(N (m + q) m^2 / k + q m^3 / k^2) in B, the same with m and q exchanged in C, and
+    O(N (m^3 + q^3) / k) in D; in A they take iterations of O(m^2 q + m q^2). Where ``symmetric``,
+    A has a shortcut of O(N m^3), and the others have none. With loss="ranking" B alone has one,
+    whose predictions have the mean 0 in each row.
     """
 
     reg: float = parameter(1.0, AT_LEAST_0)
@@ -70,8 +60,8 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
         filter = as_filter(self.filter)
         reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
-        rows = VertexKernel(row_features, row_vertices, self.row_kernel, self.row_gamma, "row")
-        cols = VertexKernel(col_features, col_vertices, self.col_kernel, self.col_gamma, "col")
+        rows = VertexKernel(self, "row", row_features, row_vertices)
+        cols = VertexKernel(self, "col", col_features, col_vertices)
         if self.loss == "ranking":
             centred = KernelCenterer().fit_transform(cols.gram())
             col_spectrum = kernel_spectrum(centred, "the centred col kernel")
@@ -82,7 +72,7 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         products = np.outer(rows.spectrum.values, col_spectrum.values)
         filtered = filter(products, reg)
         if reg == 0:
-            warn_if_ill_conditioned(products, "the Kronecker product kernel")
+            warn_if_ill_conditioned(products, "the Kronecker product kernel", stacklevel=4)
         self.dual_coef_ = U @ (filtered * (U.T @ Y @ V)) @ V.T
         self.shape_ = Y.shape
         self._rows, self._cols, self._col_spectrum, self._labels = rows, cols, col_spectrum, Y
@@ -104,14 +94,14 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
                 f"setting {setting!r} leaves out columns of a row, and loss='ranking' compares "
                 "them: only 'B' has a shortcut"
             )
-        given = self._rows.spectrum, self._col_spectrum, self._labels, regs
         if symmetric and setting != "A":
             raise InputError(
                 f"symmetric=True has no shortcut in setting {setting!r}, only in 'A': "
                 "TwoStepRidge has one in each"
             )
+        given = self._rows.spectrum, self._col_spectrum, self._labels, regs[0]
         if symmetric:
-            return kron_symmetric_pairs(*given)
+            return enumerate(kron_symmetric_pairs(*given))
         if folds is None:
-            return kron_leave_one_out(setting, *given)
-        return kron_leave_folds_out(setting, *given, folds)
+            return enumerate(kron_leave_one_out(setting, *given))
+        return enumerate(kron_leave_folds_out(setting, *given, folds))

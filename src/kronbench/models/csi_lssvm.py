@@ -37,21 +37,19 @@ class CSILSSVM(EitherTask, OfRows):
 
     Training costs O((k + lookahead)^2 n + k n d) and k + lookahead kernel columns; with a
     look-ahead at all points O(k n^2) and the kernel matrix. Prediction takes kernel values with
-    the k pivots only and O(k^2) for each point.
+    the k pivots and O(k^2) for each point.
 
     Parameters
     ----------
     task : {"classification", "regression"}, default "classification"
-        Two classes are coded as -1 and 1, more as indicator vectors. Integer responses look like
-        classes, so say which they are.
-    kernel : {"gaussian", "linear", "tanimoto", "precomputed"} or callable(X, Y), \
-default "gaussian"
-        The paper's is Gaussian; a linear kernel has its features as a factor.
+        Two classes are coded as -1 and 1, more as indicator vectors.
+    kernel : {"gaussian", "linear", "tanimoto", "precomputed"} or callable, default "gaussian"
+        As in :func:`kronbench.linalg.gram`.
     gamma : float, default 1.0
-        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+        Inverse squared width of a Gaussian kernel.
     reg : float, default 1e-3
-        Regularization weight, the paper's tau > 0: 1/(2n) squared error + reg/2 squared norm. The
-        error is a mean here but a sum in the models of pairs, whose reg is n times this one.
+        The paper's tau > 0: 1/(2n) squared error + reg/2 squared norm. The error is a mean here
+        but a sum in the models of pairs, whose reg is n times this one.
     decomposition : {"csi", "cholesky"}, default "csi"
         Choose pivots for the targets as well, or for the kernel alone.
     max_rank : int, optional
@@ -67,15 +65,12 @@ default "gaussian"
     Attributes
     ----------
     classes_ : (C,) array, for classification
-        In increasing order.
     n_features_in_ : int
-        Number of features p; of training points where the kernel is precomputed.
     factor_ : LowRankFactor
         The rows of the factor at the pivots alone; its ``pivots`` count them from 0.
-    pivots_ : (k,) array
-        Indices of the pivots among the training points, in order of choice.
-    gains_ : (k,) array
-        Decrease of the criterion by each pivot.
+    pivots_, gains_ : (k,) arrays
+        Indices of the pivots among the training points in order of choice, and the decrease of the
+        criterion by each.
     path_ : PrefixPath
         The machines of all ranks and weights; see :mod:`kronbench.linalg.lssvm_paths`.
     coef_, intercept_ : (k, d) and (d,) arrays
@@ -99,7 +94,15 @@ default "gaussian"
         regression = not self._is_classifier
         X, y = training_rows(self, X, y, multi_output=regression, y_numeric=regression)
         targets = self._encode(y)
-        factor = self._decompose(X, targets)
+        kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
+        lookahead = X.shape[0] if self.lookahead is None else self.lookahead
+        if self.decomposition == "cholesky":
+            factor = incomplete_cholesky(kernel, self.max_rank, self.tol)
+        elif self.lookahead is None and np.ptp(targets, axis=0).any():
+            K = X if self.kernel == "precomputed" else self._gram(X, None)
+            factor = csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
+        else:
+            factor = csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
         self.path_ = PrefixPath(factor.factor, targets)
         self.coef_, self.intercept_ = self.path_.coef(self.reg)
         self.pivots_, self.gains_ = factor.pivots, factor.gains
@@ -136,23 +139,6 @@ default "gaussian"
     def _is_classifier(self):
         return self.task == "classification"
 
-    def _decompose(self, X, targets):
-        if (
-            self.decomposition == "csi"
-            and self.lookahead is None
-            and np.ptp(targets, axis=0).any()
-        ):
-            K = X if self.kernel == "precomputed" else self._gram(X)
-            return csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
-        kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
-        if self.decomposition == "cholesky":
-            return incomplete_cholesky(kernel, self.max_rank, self.tol)
-        lookahead = X.shape[0] if self.lookahead is None else self.lookahead
-        return csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
-
-    def _gram(self, *points):
-        return gram(*points, kernel=self.kernel, gamma=self.gamma)
-
     def _encode(self, y):
         if not self._is_classifier:
             self._one_response = y.ndim == 1
@@ -170,9 +156,12 @@ default "gaussian"
 
     def _rows(self, X):
         X = new_rows(self, X)
-        if self.kernel == "precomputed":
-            return self.factor_.transform(X[:, self.pivots_])
-        return self.factor_.transform(self._gram(X, self._pivot_points))
+        precomputed = self.kernel == "precomputed"
+        values = X[:, self.pivots_] if precomputed else self._gram(X, self._pivot_points)
+        return self.factor_.transform(values)
+
+    def _gram(self, X, Z):
+        return gram(X, Z, kernel=self.kernel, gamma=self.gamma)
 
     def _decide(self, responses):
         if not self._is_classifier:

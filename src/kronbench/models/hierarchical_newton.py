@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
 
 from kronbench.class_tree.covariance import FeatureCovariance, space_of
 from kronbench.class_tree.criterion import Criterion, CrossValidation
 from kronbench.class_tree.kernels import kernels_of
 from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
 from kronbench.class_tree.printed_mode import PrintedNewton
-from kronbench.class_tree.softmax import SoftmaxLoss, softmax
-from kronbench.class_tree.tree import DenseCoupling
+from kronbench.class_tree.softmax import SoftmaxLoss
+from kronbench.class_tree.tree import DenseCoupling, Tree, node_groups
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import dense
 from kronbench.models._parameters import (
@@ -28,6 +29,7 @@ from kronbench.models._parameters import (
     KERNEL,
     POSITIVE,
     PRECISION,
+    check_parameters,
     estimator,
     parameter,
     positional,
@@ -38,6 +40,7 @@ from kronbench.models._row_classifier import (
     encode_leaves,
     forget_fit,
     new_rows,
+    training_rows,
 )
 
 _SOLVERS: dict[str, Callable] = {
@@ -47,46 +50,26 @@ _SOLVERS: dict[str, Callable] = {
 }
 
 
-class ClassScores(RowClassifier):
-    """Predictions of a softmax classifier; a subclass gives ``_scores(X)``."""
-
-    def decision_function(self, X: Rows) -> np.ndarray:
-        """Scores: (n_new, C), or the difference (n_new,) of the second and the first of two."""
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: Rows) -> np.ndarray:
-        """Probabilities (n_new, C); rows sum to one."""
-        return softmax(self._scores(X))[0]
-
-    def predict_log_proba(self, X: Rows) -> np.ndarray:
-        """Their logarithms."""
-        scores = self._scores(X)
-        return scores - softmax(scores)[1][:, None]
-
-
 @estimator
-class HierarchicalNewtonClassifier(ClassScores):
+class HierarchicalNewtonClassifier(RowClassifier):
     """Softmax classification with a kernel function on each node of a class tree.
 
     The score of a class is the sum of the functions on its path below the root, plus an
     intercept; each function has the prior of its kernel v_p M^(p), the intercepts variance
-    sigma^2 (Seeger 2006, Eq. 2). Newton steps find the posterior mode to a certified duality gap;
-    see :class:`~kronbench.class_tree.posterior_mode.NewtonCG`. A step of the linear solver is one
-    product with the kernel of all classes: O(n d C) for a linear kernel of d features (of d
-    entries a row where they are sparse), O(n^2 C) for a stored matrix, O(n k C) for rank k.
+    sigma^2 (Seeger 2006, Eq. 2). Newton steps find the posterior mode to a certified duality gap.
+    A step of the linear solver is one product with the kernel of all classes: O(n d C) for a
+    linear kernel of d features (or entries a row), O(n^2 C) for a stored matrix, O(n k C) for rank
+    k.
 
     Parameters
     ----------
     tree : (P + 1,) integer array, default None
         Parent of each node in any order, ``tree[0] == -1`` the root; leaves in increasing order
         of their node are the classes. None is the flat model, P = C.
-    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable(X, Y) -> (m, p) \
-            array, default "linear"
-        Of all nodes.
+    kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
+        Of all nodes, as in :func:`kronbench.linalg.gram`.
     gamma : float or (P,) array, default 1.0
-        exp(-gamma ||x - x'||^2) for each node, in the inverse squared unit of the features; equal
-        ones share a stored matrix. For kernel "gaussian" alone.
+        Of the Gaussian kernel of each node; equal ones share a stored matrix.
     variance : float or (P,) array, default 1.0
         v_p > 0, which multiplies the kernel of each node below the root.
     bias_variance : float, default 1.0
@@ -101,24 +84,21 @@ class HierarchicalNewtonClassifier(ClassScores):
     dtype : {"float64", "float32"}
         Of stored kernel matrices, and of products with sparse features; sums are in double.
     solver : {"cg", "pcg", "printed"}
-        Of the linear system of a Newton step. "cg": conjugate gradients in the inner product of
-        the prior covariance. "pcg": the same, preconditioned by
-        :func:`~kronbench.class_tree.tree_preconditioner.tree_preconditioner`. "printed": the
-        paper's iteration (Algorithm 3, Eq. 6), with its diagonal preconditioner.
+        Of the linear system of a Newton step: conjugate gradients in the inner product of the
+        prior covariance, without or with a preconditioner (the tree's); or the paper's iteration
+        (Algorithm 3, Eq. 6), with its diagonal preconditioner.
     tol : float, default 1e-6
         Duality gap relative to the objective at which a fit stops; for "printed" the relative
         fall of the objective in a Newton step.
     max_iter : int, default 100
         Newton steps (k1 of the paper).
     max_inner : int, default 200
-        Steps of the linear solver for each Newton step (k2), and for the linear system of each
-        fold of ``cv_log_likelihood`` (k3).
+        Steps of the linear solver for each Newton step (k2), or fold of ``cv_log_likelihood``
+        (k3).
 
     Attributes
     ----------
     {row_classes}
-    tree_ : Tree or DenseCoupling
-        What couples the classes.
     dual_coef_ : (n, C) array
         Not where a linear kernel has fewer features than rows.
     coef_ : (d, C) array
@@ -131,10 +111,8 @@ class HierarchicalNewtonClassifier(ClassScores):
     converged_ : bool
         Whether ``gap_`` is at most ``tol`` of Phi; 1e-3 of it for "printed".
     stop_reason_ : {"tol", "max_iter", "callback", "no_descent"}
-    n_iter_, n_inner_ : int
-        Newton steps, and steps of the linear solver in all.
-    n_products_ : float
-        Products with the kernel of all classes.
+    n_iter_, n_inner_, n_products_ : int, int, float
+        Newton steps, steps of the linear solver in all, products with the kernel of all classes.
     """
 
     _fitted = None  # the covariance, where new rows are compared with the training rows
@@ -156,35 +134,74 @@ class HierarchicalNewtonClassifier(ClassScores):
     def fit(self, X: Rows, y: ArrayLike, callback: Callable[[Mode], bool] | None = None) -> Self:
         """Fit to X (n, d), dense or sparse, or (n, n) kernel values, and labels y (n,).
 
-        ``callback(mode)`` is called after each Newton step; True stops. A ConvergenceWarning says
-        if the gap did not reach ``tol``.
+        ``callback(mode)`` is called after each Newton step; True stops.
         """
         forget_fit(self)
         X, codes, coupling = self._checked(X, y)
         covariance = self._covariance_of(X, coupling)
         return self._keep(covariance, self._mode_of(covariance, codes, callback=callback))
 
+    def fit_uncertain(
+        self, X: Rows, nodes: np.ndarray, *, max_iter: int = 50, tol: float = 1e-6
+    ) -> Self:
+        """Fit where a target may be an inner node: its class is one of the leaves below.
+
+        Expectation-maximization (Seeger 2006, section 7.3): q_ic ~ [c below y_i] P(c | u_i), then
+        a fit to q from the last mode, so that an iteration costs a fit or less. It ends after
+        ``max_iter`` fits, or where the log posterior rises by at most ``tol`` of it. The model is
+        that of the last fit; ``objective_path_`` has minus the log posterior of the incomplete
+        data after each fit, up to a constant, which never rises.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        nodes : (n,) integer array
+            A node of the tree for each row, a leaf where the class is known.
+        """
+        ranges = {"max_iter": [COUNT], "tol": [AT_LEAST_0]}
+        check_parameters(ranges, {"max_iter": max_iter, "tol": tol}, "fit_uncertain")
+        if self.tree is None:
+            raise InputError("tree is None: uncertain targets are nodes of a tree, so give one")
+        tree, nodes = Tree(self.tree), np.asarray(nodes)
+        if nodes.dtype.kind not in "iu" or nodes.ndim != 1:
+            raise InputError(f"nodes has dtype {nodes.dtype}: give one node of the tree for a row")
+        forget_fit(self)
+        below = {node: tree.members(node) for node in np.unique(nodes)}
+        allowed = np.stack([below[node] for node in nodes])
+        labels = np.argmax(allowed, axis=1)  # of any leaf below
+        if self.classes is not None:
+            labels = np.take(self.classes, labels, mode="clip")
+        X, _, coupling = self._checked(X, labels)
+        covariance, mode = self._covariance_of(X, coupling), None
+        shares = allowed / allowed.sum(axis=1, keepdims=True)
+        path: list[float] = []
+        for _ in range(max_iter):
+            mode = self._mode_of(covariance, shares, start=None if mode is None else mode.coef)
+            reached = np.where(allowed, mode.probabilities, 0)
+            sums = reached.sum(axis=1)
+            path.append(0.5 * float(np.vdot(mode.coef, mode.image)) - float(np.log(sums).sum()))
+            shares = reached / sums[:, None]
+            if len(path) > 1 and path[-2] - path[-1] <= tol * abs(path[-1]):
+                break
+        self._keep(covariance, mode)
+        self.objective_path_ = np.array(path)
+        return self
+
     def cv_log_likelihood(
         self, X: Rows, y: ArrayLike, folds: ArrayLike
     ) -> tuple[float, np.ndarray]:
         """Log likelihood of each fold under the fit to the others, and its gradient.
 
-        The paper's -Psi (Eq. 3), larger is better, for ``folds`` (n,), at least two. The gradient
-        is by the logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of
-        ``bias_variance``: one entry for a number, P entries for an array. The model is not
-        changed, fitted or not. The error of the value is of second order in what the fits leave of
-        stationarity, that of the gradient of first order.
+        The paper's -Psi (Eq. 3) for ``folds`` (n,), at least two. The gradient is by the
+        logarithms of ``variance``, of ``gamma`` (Gaussian kernel) and of ``bias_variance``: one
+        entry for a number, P entries for an array. The model is not changed. The error of the
+        value is of second order in what the fits leave, that of the gradient of first order.
         """
         model = clone(self)
         X, codes, coupling = model._checked(X, y)
-        criterion = model._criterion(
-            X,
-            codes,
-            coupling,
-            folds,
-            variance_groups=_groups_as_given(self.variance, coupling.n_nodes),
-            gamma_groups=_groups_as_given(self.gamma, coupling.n_nodes),
-        )
+        # an entry of the gradient for a number, and for each node of an array
+        sharing = ["all" if np.ndim(v) == 0 else "node" for v in (self.variance, self.gamma)]
+        criterion = model._criterion(X, codes, coupling, folds, sharing)
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
         if not evaluation.converged:
             warnings.warn(
@@ -197,24 +214,22 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _checked(self, X, y):
         """Rows, codes of the labels, and what couples the classes; sets ``classes_``."""
-        X, y = self._training_rows(X, y)
-        coupling, codes = self._encode(y)
-        return X, codes, coupling
-
-    def _encode(self, y):
-        """The tree, and codes of the labels."""
+        self._check_parameters()
+        X, y = training_rows(self, X, y)
+        check_classification_targets(y)
         tree, self.classes_, codes = encode_leaves(self.tree, y, self.classes)
         if self.coupling is None:
-            return tree, codes
+            return X, codes, tree
         coupling = DenseCoupling(self.coupling)
         if coupling.n_classes != len(self.classes_):
             raise InputError(
                 f"coupling has {coupling.n_classes} rows for {len(self.classes_)} classes: give "
                 "one for each class"
             )
-        return coupling, codes
+        return X, codes, coupling
 
-    def _solver(self, tol):
+    def _solver(self, tol=None):
+        tol = self.tol if tol is None else tol
         return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)
 
     def _kernels(self, X, gamma):
@@ -222,33 +237,46 @@ class HierarchicalNewtonClassifier(ClassScores):
         return kernels_of(X, self.kernel, gamma, rank=self.rank, dtype=dtype)
 
     def _covariance_of(self, X, coupling):
-        """The covariance of the scores of the rows of X."""
-        variance = _per_node(self.variance, coupling.n_nodes, "variance")
-        gamma = _per_node(self.gamma, coupling.n_nodes, "gamma")
-        gamma, which = np.unique(gamma, return_inverse=True)
+        variance = self._of_nodes("variance", coupling)
+        gamma, which = np.unique(self._of_nodes("gamma", coupling), return_inverse=True)
         kernels = self._kernels(X, gamma)
-        space = space_of(kernels, self._solver(self.tol).in_features)
+        space = space_of(kernels, self._solver().in_features)
         return space(kernels, coupling, variance, self.bias_variance, which)
 
-    def _criterion(self, X, codes, coupling, folds, *, gamma_groups, tol=None, known=None, **free):
-        """Psi at these parameters; ``free`` says which of them, see :class:`Criterion`."""
-        solver = self._solver(self.tol if tol is None else tol)
-        fits = CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known)
+    def _of_nodes(self, name, coupling):
+        """(P,) positive numbers, one for each node, of a number or of an array of them."""
+        value, n_nodes = np.asarray(getattr(self, name), float), coupling.n_nodes
+        if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
+            raise InputError(
+                f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
+                "nodes below the root"
+            )
+        if not (np.isfinite(value) & (value > 0)).all():
+            raise InputError(f"{name} is {value.min()}: give positive numbers")
+        return np.broadcast_to(value, n_nodes)
+
+    def _criterion(
+        self, X, codes, coupling, folds, sharing, *, tol=None, known=None, learn_coupling=False
+    ):
+        """Psi at these parameters, as :class:`HierarchicalNewtonCV` shares both kinds of them."""
+        solver, (of_variance, of_gamma) = self._solver(tol), sharing
+        groups = node_groups(of_gamma, coupling, "gamma_sharing")
         return Criterion(
             partial(self._kernels, X),
             coupling,
-            fits,
+            CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known),
             bias_variance=self.bias_variance,
-            variance=_per_node(self.variance, coupling.n_nodes, "variance"),
-            gamma=_per_node(self.gamma, coupling.n_nodes, "gamma"),
-            gamma_groups=gamma_groups if self.kernel == "gaussian" else None,
+            variance=self._of_nodes("variance", coupling),
+            gamma=self._of_nodes("gamma", coupling),
+            variance_groups=node_groups(of_variance, coupling, "sharing"),
+            gamma_groups=groups if self.kernel == "gaussian" else None,
             in_features=solver.in_features,
-            **free,
+            learn_coupling=learn_coupling,
         )
 
     def _mode_of(self, covariance, targets, start=None, callback=None):
         """The mode for classes (n,) or their distributions (n, C); sets ``stop_reason_``."""
-        loss, solver = SoftmaxLoss(targets, len(self.classes_)), self._solver(self.tol)
+        loss, solver = SoftmaxLoss(targets, len(self.classes_)), self._solver()
         stopped = False
 
         def watched(mode):
@@ -274,7 +302,6 @@ class HierarchicalNewtonClassifier(ClassScores):
 
     def _keep(self, covariance, mode):
         """Set the fitted attributes; of the kernels only what new rows need."""
-        self.tree_ = covariance.coupling
         self.objective_path_ = np.array(mode.path)
         self.gap_, self.converged_ = mode.gap, bool(mode.converged)
         self.n_iter_, self.n_inner_ = mode.n_iter, mode.n_inner
@@ -297,24 +324,4 @@ class HierarchicalNewtonClassifier(ClassScores):
         X = new_rows(self, X)
         if self._fitted is None:
             return X @ self.coef_ + self.intercept_
-        if self.kernel == "precomputed":
-            X = dense(X)
-        return self._fitted.cross(X, self.dual_coef_)
-
-
-def _groups_as_given(value, n_nodes):
-    """(P,) groups of the nodes: one for a number, one each for an array."""
-    return np.zeros(n_nodes, int) if np.ndim(value) == 0 else np.arange(n_nodes)
-
-
-def _per_node(value, n_nodes, name):
-    """(P,) positive numbers, one for each node, of a number or of an array of them."""
-    value = np.asarray(value, float)
-    if value.ndim > 1 or (value.ndim == 1 and len(value) != n_nodes):
-        raise InputError(
-            f"{name} has shape {value.shape}: give a number, or one for each of the {n_nodes} "
-            "nodes below the root"
-        )
-    if not (np.isfinite(value) & (value > 0)).all():
-        raise InputError(f"{name} is {value.min()}: give positive numbers")
-    return np.broadcast_to(value, n_nodes)
+        return self._fitted.cross(dense(X) if self.kernel == "precomputed" else X, self.dual_coef_)

@@ -13,40 +13,45 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from kronbench.class_tree.tree import node_groups
 from kronbench.errors import InputError
 from kronbench.evaluation import even_folds
 from kronbench.linalg.quasi_newton import capped_bfgs
 from kronbench.models._parameters import AT_LEAST_0, COUNT, estimator, parameter, positional
-from kronbench.models._row_classifier import Rows, forget_fit, new_rows, training_rows
-from kronbench.models.hierarchical_newton import ClassScores, HierarchicalNewtonClassifier
+from kronbench.models._row_classifier import (
+    RowClassifier,
+    Rows,
+    forget_fit,
+    new_rows,
+    training_rows,
+)
+from kronbench.models.hierarchical_newton import HierarchicalNewtonClassifier
 
 _SHARING = [StrOptions({"all", "level", "subtree", "node"}), "array-like"]
 
 
 @estimator
-class HierarchicalNewtonCV(ClassScores):
+class HierarchicalNewtonCV(RowClassifier):
     """The hierarchical classifier at the hyperparameters of the largest ``cv_log_likelihood``.
 
     A quasi-Newton search over logarithms from the parameters of ``estimator``, with steps of at
     most 1 in each, then a fit to all rows (Seeger 2006, section 6.3). The search keeps away from
     points whose fits do not converge. An evaluation costs a fit of each fold, from the last one,
-    and a gradient of the price of a Newton step.
+    and a gradient of the price of a Newton step. On a flat ridge, or where the optimum lies at
+    infinity, searches that converged may differ by factors when rows are permuted; smaller
+    ``noise`` and ``tol`` follow a ridge further.
 
     Parameters
     ----------
     estimator : HierarchicalNewtonClassifier
         Its ``variance`` and ``gamma`` are the start of the search, at their geometric mean in
         each group; everything else stays.
-    sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default "all"
-        Nodes of a group have one variance; those of F1, F2, H1 and H2 are given by
-        :func:`~kronbench.class_tree.tree_pattern`.
-    gamma_sharing : the same, default "all"
-        For the widths of a Gaussian kernel. mc-tied of the paper is "all" for both, mc-sep "node"
-        for both.
+    sharing, gamma_sharing : {"all", "level", "subtree", "node"} or (P,) integer array, default \
+"all"
+        Nodes of a group have one variance, or one width of a Gaussian kernel. For F1, F2, H1 and
+        H2 see :func:`~kronbench.class_tree.sharing_pattern`; mc-tied is "all" for both, mc-sep
+        "node" for both.
     learn_coupling : bool, default False
-        Whether the entries of the estimator's ``coupling`` are learned instead of the variances
-        (section 7.2).
+        Learn the entries of the estimator's ``coupling``, not the variances (section 7.2).
     cv : int, default 5
         Random folds of even size, if ``fit`` gets none.
     random_state : int, RandomState or None, default None
@@ -63,8 +68,6 @@ class HierarchicalNewtonCV(ClassScores):
     {row_classes}
     variance_ : (P,) array
     gamma_ : (P,) array; as given to the estimator where the kernel is not Gaussian
-    bias_variance_ : float
-        That of the estimator, which is not searched.
     coupling_ : (C, P) array, where it is learned
     cv_log_likelihood_ : float
         The value at these hyperparameters.
@@ -82,12 +85,6 @@ class HierarchicalNewtonCV(ClassScores):
         Their number.
     converged_ : bool
         Whether the search came within the noise before ``max_iter`` evaluations.
-
-    Notes
-    -----
-    Hyperparameters are determined only as far as they change the value: on a flat ridge, or where
-    the optimum lies at infinity, searches that converged may differ by factors when rows are
-    permuted. Smaller ``noise`` and ``tol`` follow a ridge further.
     """
 
     estimator: HierarchicalNewtonClassifier = positional(
@@ -116,24 +113,22 @@ class HierarchicalNewtonCV(ClassScores):
         Parameters
         ----------
         folds : (n,) integer array, optional
-            The fold of each row; those of ``cv`` when None. Rows of a negative number train in
-            every fold.
+            The fold of each row, negative where it trains in every fold; of ``cv`` when None.
         start : HierarchicalNewtonCV, optional
             A fitted one of the same nodes, say to some of the rows: the search begins at its
-            hyperparameters instead of those of ``estimator``, and with its ``inverse_hessian_``
-            where it has as many of them.
+            hyperparameters, and with its ``inverse_hessian_`` where it has as many of them.
         begun : HierarchicalNewtonCV, optional
-            One fitted to the same X, y and folds, with an estimator of the same parameters, say
-            with other ``sharing``: where both searches begin at the same hyperparameters, the
-            evaluation there is taken from it, the products in the path as if it were made here.
+            One fitted to the same X, y and folds, say with other ``sharing``: where both begin at
+            the same hyperparameters, the evaluation there, and its products, are taken from it.
         """
         self._check_parameters()
         forget_fit(self)
         X, y = training_rows(self, X, y)
-        model, inverse = clone(self.estimator), None
+        model, inverse, known = clone(self.estimator), None, None
         if start is not None:
             check_is_fitted(start)
-            model.set_params(**start._learned())
+            names = ["variance", "gamma", *(["coupling"] if start.learn_coupling else [])]
+            model.set_params(**{name: getattr(start, f"{name}_") for name in names})
             inverse = start.inverse_hessian_
         if folds is None:
             if self.cv > len(y):
@@ -142,17 +137,11 @@ class HierarchicalNewtonCV(ClassScores):
                 )
             folds = even_folds(len(y), self.cv, check_random_state(self.random_state))
         rows, codes, coupling = model._checked(X, y)
-        known = None if begun is None else begun._first_evaluation
+        if begun is not None:
+            known = begun._first_evaluation
+        sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "known": known}
         criterion = model._criterion(
-            rows,
-            codes,
-            coupling,
-            folds,
-            tol=self.tol,
-            known=known,
-            variance_groups=node_groups(self.sharing, coupling, "sharing"),
-            gamma_groups=node_groups(self.gamma_sharing, coupling, "gamma_sharing"),
-            learn_coupling=self.learn_coupling,
+            *(rows, codes, coupling, folds, sharing), learn_coupling=self.learn_coupling, **options
         )
         if inverse is not None:
             inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
@@ -170,7 +159,6 @@ class HierarchicalNewtonCV(ClassScores):
         self.best_estimator_ = clone(model).fit(X, y)
         self.classes_ = self.best_estimator_.classes_
         self.variance_, self.gamma_ = model.variance, model.gamma
-        self.bias_variance_ = model.bias_variance
         if self.learn_coupling:
             self.coupling_ = model.coupling
         self.cv_log_likelihood_ = -value
@@ -196,11 +184,6 @@ class HierarchicalNewtonCV(ClassScores):
 
         options = {"noise": self.noise, "max_evaluations": self.max_iter, "inverse": inverse}
         return capped_bfgs(value_and_gradient, criterion.start, **options), path
-
-    def _learned(self):
-        """The hyperparameters, by the estimator's names."""
-        learned = {"variance": self.variance_, "gamma": self.gamma_}
-        return learned | ({"coupling": self.coupling_} if self.learn_coupling else {})
 
     def _scores(self, X):
         X = new_rows(self, X)

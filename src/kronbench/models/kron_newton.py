@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg import one_blas_thread
-from kronbench.models._pair_labels import check_targets, encode_two_classes, with_weight
+from kronbench.models._pair_classifier import check_targets, encode_two_classes, with_weight
 from kronbench.models._parameters import COUNT, EitherTask, estimator, parameter
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.pairs import (
@@ -30,10 +30,9 @@ from kronbench.pairs.losses import weighted
 class KronNewton(EitherTask, ProductKernelModel):
     """Regularized risk on pairs with a Kronecker product kernel, for each loss of Table 2.
 
-    Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual) or 3 (primal). A product of the dual
-    costs O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)); see
-    :func:`kronbench.pairs.newton_dual` for their number. A classifier for "l1svm", "l2svm" and
-    "logistic", a regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
+    Minimizes L(p, y) + reg/2 ||f||^2 by Algorithm 2 (dual, O(n (m + q)) a product) or 3 (primal,
+    O(min(q d r + d n, m d r + r n))). A classifier for "l1svm", "l2svm" and "logistic", a
+    regressor for "ridge" and "rankrls" (whose scores have an arbitrary level).
 
     Parameters
     ----------
@@ -41,12 +40,10 @@ class KronNewton(EitherTask, ProductKernelModel):
         "l1svm" has no curvature: use it with the line search, and expect slow progress.
     {form}
     {kernels}
-    {effects}
     fit_intercept : bool, default False
-        For "ridge" fit to the labels minus their mean, and add it to predictions; for "rankrls",
-        which sees no level, add the mean of what predictions miss. For a classifier the kernel of
-        pairs plus 1, so that ``intercept_`` is fitted with the coefficients and pays
-        reg/2 intercept_^2. False as in the paper.
+        For "ridge" the mean of the labels, for "rankrls", which sees no level, of what predictions
+        miss. For a classifier the kernel of pairs plus 1, so that ``intercept_`` is fitted with
+        the coefficients and pays reg/2 intercept_^2. False as in the paper.
     max_iter : int, default 100
         Newton steps, the outer iterations. With tol=0 fewer steps regularize more; otherwise a
         ConvergenceWarning says that ``tol`` was not reached, and the last coefficients stay.
@@ -56,8 +53,6 @@ class KronNewton(EitherTask, ProductKernelModel):
     Attributes
     ----------
     {fitted_pairs}
-    classes_ : (2,) array, classifiers
-        Positive scores mean ``classes_[1]``.
     {fitted_newton}
     """
 
@@ -70,6 +65,7 @@ class KronNewton(EitherTask, ProductKernelModel):
 
     _multi_class = False
 
+    @property
     def _iterations_regularize(self):
         return self.iterated
 
@@ -86,8 +82,7 @@ class KronNewton(EitherTask, ProductKernelModel):
     ) -> Self:
         """Fit to the labels y (n,) of the n pairs of X, of two classes for a classifier.
 
-        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair, for all but "rankrls"; pairs
-        of weight zero are left out.
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair, for all but "rankrls".
         ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
         a classifier's last primal coefficient is the intercept.
         """
@@ -99,20 +94,14 @@ class KronNewton(EitherTask, ProductKernelModel):
         else:
             classes, y = None, check_targets(X, y)
             if self.loss == "ridge":
-                intercept = self._intercept(y, weight)
-                y = y - intercept if intercept else y
+                y, intercept = self._centred(y, weight)
         constant = loss.margin and self.fit_intercept
-        primal = self._is_primal()
-        minimize: Callable = newton_primal if primal else newton_dual
         options: dict[str, Any] = {"solver": self.solver}
-        if self.solver == "pcg" and not primal:
+        if self.solver == "pcg" and self.form != "primal":
             raise InputError(f"form={self.form!r}: solver='pcg' needs form='primal'")
-        if primal:
-            maps = self._make_feature_maps(X)
-            design = self._design(maps, X)
-            operator = self._design_operator(*design)
-        else:
-            maps, operator = None, self._gram_operator(X)
+        operator, maps, design = self._operator(X)
+        primal = maps is not None
+        minimize: Callable = newton_primal if primal else newton_dual
         if weight is not None:
             if self.loss == "rankrls":
                 raise InputError("loss='rankrls' is not a sum over pairs: leave out sample_weight")
@@ -125,19 +114,10 @@ class KronNewton(EitherTask, ProductKernelModel):
                 near = MarginPreconditioner(*design)
                 near = _beside_constant(near) if constant else near
                 options = {"solver": "cg", "preconditioner": near}
-            result = minimize(
-                operator,
-                loss,
-                y.astype(operator.dtype, copy=False),
-                self.reg,
-                **options,
-                max_iter=self.max_iter,
-                max_inner=self.max_inner,
-                iterated=self.iterated,
-                line_search=self.line_search,
-                tol=self.tol,
-                callback=callback,
-            )
+            names = ("max_iter", "max_inner", "iterated", "line_search", "tol")
+            options |= {name: getattr(self, name) for name in names}
+            labels = y.astype(operator.dtype, copy=False)
+            result = minimize(operator, loss, labels, self.reg, callback=callback, **options)
         self.__dict__.pop("classes_", None)  # of an earlier fit with a classifier's loss
         if classes is not None:
             self.classes_ = classes

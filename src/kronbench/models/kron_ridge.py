@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
-from kronbench.models._pair_labels import check_pairs, check_targets, with_weight
+from kronbench.models._pair_classifier import check_pairs, check_targets, with_weight
 from kronbench.models._parameters import check_regs, estimator, parameter
 from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
@@ -44,26 +44,22 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     Labels whose mean is not zero, such as affinities around 6, need ``fit_intercept=True``.
     Without it the model is pulled towards zero, and a warning says if that matters.
 
-    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. Few features on both sides
-    are decomposed; else MINRES solves (Q + reg I) a = y with Q = R (G kron K) R' (dual), or
-    (X'X + reg I) w = X'y with X = R (T kron D) (primal). An iteration of the dual costs
-    O(n (m + q)), of the primal O(min(q d r + d n, m d r + r n)).
+    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. MINRES solves
+    (Q + reg I) a = y with Q = R (G kron K) R' (dual), O(n (m + q)) an iteration, or
+    (X'X + reg I) w = X'y with X = R (T kron D) (primal), O(min(q d r + d n, m d r + r n)).
 
     Parameters
     ----------
     {form}
     {kernels}
-    {effects}
     fit_intercept : bool, default False
-        Fit to the labels minus their mean, and add the mean to predictions. It is the mean of all
-        labels, ``intercept_``, not optimized with the coefficients: the mean function of the
-        Gaussian process below. False as in the paper.
+        Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
+        function of the Gaussian process below. False as in the paper.
     solver : {"auto", "minres"}, default "auto"
         "minres" is the paper's, stopped early: fewer iterations regularize more. "auto" finds the
-        optimum. If the product of the features (of linear kernels, or of the factors of the primal
-        form) has at most 256 columns, and no more than there are pairs, and there is no
-        ``callback``, it uses singular values in double precision, without iterations. Otherwise it
-        uses MINRES, and a ConvergenceWarning says if that ends far from the optimum.
+        optimum: where linear kernels, or factors of the primal form, have at most 256 products of
+        features, and no more than pairs, by singular values in double precision (not with a
+        ``callback``); else by MINRES, and a ConvergenceWarning says if that ends far from it.
     max_iter : int, default 100
         Iterations of MINRES. 100 are the paper's.
     tol : float, default 1e-8
@@ -84,17 +80,17 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     converged_ : bool
         Whether ``tol`` was reached.
     noise_variance_ : float
-        (||y - p||^2 + reg ||f||^2) / n. Of labels that are a Gaussian process with the covariance
-        (noise_variance / reg) k plus independent noise, this is the estimate of the noise
-        variance by maximum likelihood, reg y' (Q + reg I)^-1 y / n; an early stop makes it larger.
-        Predictions are the mean of that process given the labels (Rasmussen & Williams 2006,
-        section 2.2), and ``predict_std`` gives its standard deviation.
+        (||y - p||^2 + reg ||f||^2) / n: the noise variance by maximum likelihood of labels that
+        are a Gaussian process with the covariance (noise_variance / reg) k plus independent noise;
+        an early stop makes it larger. Predictions are the mean of that process given the labels
+        (Rasmussen & Williams 2006, section 2.2), and ``predict_std`` its standard deviation.
     """
 
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
     _root = None  # of the weights of the pairs
 
+    @property
     def _iterations_regularize(self):
         return self.solver == "minres"
 
@@ -107,18 +103,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     ) -> Self:
         """Fit to the labels y (n,) of the n pairs of X, weighted by ``sample_weight`` (n,) >= 0.
 
-        With weights s the error is 1/2 sum_h s_h (p_h - y_h)^2, the intercept is the weighted
-        mean, and n is their sum: a whole number is that many equal pairs. Those of weight zero are
-        left out.
-
-        ``callback(iterate)`` is called after each iteration; True stops. Its training scores are
-        without the intercept, and cost one product more in the primal form.
+        A weight that is a whole number is that many equal pairs. ``callback(iterate)`` is called
+        after each iteration; True stops. Its training scores are without the intercept, and cost
+        one product more in the primal form.
         """
         self._check_parameters()
         X, y, weight = with_weight(X, y, sample_weight)
-        y = check_targets(X, y)
-        intercept = self._intercept(y, weight)
-        y = y - intercept if intercept else y
+        y, intercept = self._centred(check_targets(X, y), weight)
         self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
@@ -153,103 +144,83 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         return (maps, design) if is_thin(len(X), width) else None
 
     def _iterate(self, X, y, callback):
-        if self._is_primal():
-            maps = self._make_feature_maps(X)
-            operator, solve = self._design_operator(*self._design(maps, X)), self._solve_primal
-        else:
-            maps, operator, solve = None, self._gram_operator(X), self._solve_dual
-        root, dual = self._root, maps is None
-        operator = weighted(operator, root, dual=dual)
+        (unweighted, maps, _), root, reg = self._operator(X), self._root, self.reg
+        dual = maps is None
+        operator = weighted(unweighted, root, dual=dual)
         y = scaled(root, y.astype(operator.dtype, copy=False))
-        if callback and root is not None:
-            callback = _of_pairs(callback, root, dual)
-        found, objectives, near = solve(operator, y, callback)
-        coef = scaled(root, found.x) if dual else found.x
-        self._set_fitted(X, maps, coef, np.array(objectives), found.stop, near)
+        system, b, yy, objectives = operator, y, float(y @ y), []
+        if not dual:
+            p = operator.shape[1]
+            system = LinearOperator(
+                (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
+            )
+            b = operator.rmatvec(y)
 
-    def _solve_dual(self, gram, y, callback):
-        objectives = []
-
-        def risk(a, residual):
-            error = residual + self.reg * a  # y - Q a, without a product
-            scores = y - error
-            return scores, 0.5 * float(error @ error) + 0.5 * self.reg * float(a @ scores)
-
-        def observe(a, residual):
-            scores, now = risk(a, residual)
-            objectives.append(now)
-            return callback and callback(Iterate(len(objectives), a, scores, now))
-
-        found = minres(
-            gram, y, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
-        )
-        scores, now = risk(found.x, found.residual)
-        # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
-        near = np.linalg.norm(found.residual) <= _NEAR * np.linalg.norm(scores)
-        return found, self._ending_in(now, objectives, found), near
-
-    def _solve_primal(self, design, y, callback):
-        d = design.shape[1]
-        normal = LinearOperator(
-            (d, d), matvec=lambda v: design.rmatvec(design.matvec(v)), dtype=y.dtype
-        )
-        b, yy = design.rmatvec(y), float(y @ y)
-        objectives = []
-
-        def observe(w, residual):
+        def risk(coef, residual):
+            """The scores, in the dual alone, and the objective, without a product."""
+            if dual:
+                error = residual + reg * coef  # y - Q a
+                scores = y - error
+                return scores, 0.5 * float(error @ error) + 0.5 * reg * float(coef @ scores)
             # with X'X w = b - reg w - residual, 1/2 ||X w - y||^2 + reg/2 ||w||^2 is
-            risk = 0.5 * (yy - float(w @ (b + residual)))
-            objectives.append(risk)
-            return callback and callback(Iterate(len(objectives), w, design.matvec(w), risk))
+            return None, 0.5 * (yy - float(coef @ (b + residual)))
+
+        def observe(coef, residual):
+            scores, now = risk(coef, residual)
+            objectives.append(now)
+            if not callback:
+                return False
+            scores = scores if dual else operator.matvec(coef)
+            if root is not None:  # the callback sees the pairs as they are
+                coef, scores = scaled(root, coef) if dual else coef, scaled(1 / root, scores)
+            return callback(Iterate(len(objectives), coef, scores, now))
 
         found = minres(
-            normal, b, shift=self.reg, tol=self.tol, max_iter=self.max_iter, callback=observe
+            system, b, shift=reg, tol=self.tol, max_iter=self.max_iter, callback=observe
         )
-        scores = design.matvec(found.x)
-        error = y - scores
-        now = 0.5 * float(error @ error) + 0.5 * self.reg * float(found.x @ found.x)
-        # they are off by X (X'X + reg I)^-1 times the residual, and |s / (s^2 + reg)| is at most
-        off = np.linalg.norm(found.residual) / (2 * np.sqrt(self.reg))
+        coef, off = found.x, np.linalg.norm(found.residual)
+        if dual:
+            # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
+            scores, last = risk(coef, found.residual)
+        else:
+            scores = operator.matvec(coef)
+            error = y - scores
+            last = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
+            # they are off by X (X'X + reg I)^-1 times it, and |s / (s^2 + reg)| is at most
+            off /= 2 * np.sqrt(reg)
         near = off <= _NEAR * np.linalg.norm(scores)
-        return found, self._ending_in(now, objectives, found), near
-
-    @staticmethod
-    def _ending_in(last, objectives, found):
-        """The objectives up to the iterate that is kept, whose own comes of a product."""
-        return [*objectives[: found.n_iter - 1], last] if found.n_iter else []
+        # the objectives up to the iterate that is kept, whose own comes of a product
+        path = np.array([*objectives[: found.n_iter - 1], last] if found.n_iter else [])
+        coef = scaled(root, coef) if dual else coef
+        self._set_fitted(X, maps, coef, path, found.stop, near)
 
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
     ) -> RidgePath:
-        """All iterates for all of ``regs`` from the ``max_iter`` products of one run (dual form).
+        """All iterates for all of ``regs`` (s,) from the products of one run (dual form).
 
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        regs : (s,) array, positive
-        X_test : PairData, optional, t pairs
-            Pairs for which the path can predict; one test product an iteration. Where ``product``
-            is "dense" and the vertices are those of X, the test scores come out of the product
-            with the training pairs.
-
-        Notes
-        -----
-        Does not change the estimator; ``reg`` is not used. Holds max_iter + 1 vectors of length n
-        and max_iter of length t. Where "auto" needs no iterations, the path has one. A
-        ConvergenceWarning tells of weights that ended by rounding or, for "auto", far from the
-        optimum.
+        With the t pairs ``X_test`` the path can predict them; one test product an iteration, or
+        none where ``product`` is "dense" and the vertices are those of X. The estimator does not
+        change. Holds max_iter + 1 vectors of length n and max_iter of length t. Where "auto" needs
+        no iterations, the path has one. A ConvergenceWarning tells of weights that ended by
+        rounding or, for "auto", far from the optimum.
         """
         self._check_parameters()
-        y = check_targets(X, y)
-        regs = check_regs(regs)
+        y, regs = check_targets(X, y), check_regs(regs)
         if self.form != "dual":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
-        intercept = self._intercept(y, None)
-        y = y - intercept if intercept else y
+        y, intercept = self._centred(y, None)
+        images = None
         if thin := self._thin_design(X):
-            return self._thin_path(y, regs, thin, X_test, intercept)
+            maps, design = thin
+            ridge = ThinRidge(design, y)
+            if X_test is not None:
+                images = ridge.images(self._design(maps, X_test))
+            objective = np.array([[ridge.objective(reg)] for reg in regs])
+            reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
+            return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
         gram = operator = self._gram_operator(X)
         together = (
             X_test is not None
@@ -257,13 +228,19 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             and X_test.row_features is X.row_features
             and X_test.col_features is X.col_features
         )
+        test_images: list[np.ndarray] = []
         if X_test and together:  # a product with the training pairs, then the test pairs
             rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
-            both = PairData(X.row_features, X.col_features, rows, cols)
-            operator, test_images = _collecting(self._gram_operator(X, both), len(X))
+            both = self._gram_operator(X, PairData(X.row_features, X.col_features, rows, cols))
+
+            def product(v):
+                image = both.matvec(v)
+                test_images.append(image[len(X) :])
+                return image[: len(X)]
+
+            operator = LinearOperator(gram.shape, matvec=product, dtype=both.dtype)
         y = y.astype(operator.dtype, copy=False)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
-        images = None
         if together:
             images = np.array(test_images)
         elif X_test is not None:
@@ -272,26 +249,17 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        reasons, last, far = self._ends(gram, y, solutions, bounds)
-        self._warn_of_path(regs, reasons, far)
+        reasons, last = self._ends(gram, y, solutions, bounds)
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
 
-    def _thin_path(self, y, regs, thin, X_test, intercept):
-        maps, design = thin
-        ridge = ThinRidge(design, y)
-        images = None if X_test is None else ridge.images(self._design(maps, X_test))
-        objective = np.array([[ridge.objective(reg)] for reg in regs])
-        reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
-        return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
-
     def _ends(self, gram, y, found, bounds):
-        """Why each weight ended, its last iterate that is what it claims to be, and which are far.
+        """Why each weight ended, and its last iterate that is what it claims to be; warnings.
 
         The bounds of the residuals take no products; the weights that they leave in doubt do.
         """
         last = np.full(len(found.shifts), found.n_iter - 1)
         if not found.n_iter:
-            return ("tol",) * len(last), last, last > 0
+            return ("tol",) * len(last), last
 
         def parted(j, k, allowed):
             """Whether the residual of an iterate is more than ``allowed``."""
@@ -314,36 +282,34 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 lost[j] = parted(j, ends[j], attained)
         scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
         sizes = np.linalg.norm(scores, axis=1)
-        if not self._iterations_regularize():
+        far = np.zeros(len(last), bool)
+        if not self._iterations_regularize:
             # kernels to other pairs round otherwise than those of the residual
             lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
-        reached &= ~lost
+            if self.tol > 0:
+                far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
+        for which, ended, remedy in (
+            (lost, "was ended by rounding", "larger weights, double precision or scaled features"),
+            (
+                far,
+                "ended far from the optimum",
+                "more iterations or larger weights, or solver='minres' if early stopping is "
+                "intended",
+            ),
+        ):
+            if which.any():
+                warnings.warn(
+                    f"KronRidge.path {ended} for {which.sum()} of {len(last)} weights, up to "
+                    f"reg={found.shifts[which].max():g}: give {remedy}",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
         otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
         reasons = tuple(
-            "tol" if within else "rounding" if spoilt else otherwise
+            "rounding" if spoilt else "tol" if within else otherwise
             for within, spoilt in zip(reached, lost, strict=True)
         )
-        far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
-        return reasons, last, far
-
-    def _warn_of_path(self, regs, reasons, far):
-        lost = regs[[reason == "rounding" for reason in reasons]]
-        if len(lost):
-            warnings.warn(
-                f"KronRidge.path was ended by rounding for {len(lost)} of {len(regs)} weights, up "
-                f"to reg={lost.max():g}: give larger weights, double precision or scaled "
-                "features",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if far.any() and self.tol > 0 and not self._iterations_regularize():
-            warnings.warn(
-                f"KronRidge.path ended far from the optimum for {far.sum()} of {len(regs)} "
-                f"weights, up to reg={regs[far].max():g}: give more iterations or larger weights, "
-                "or solver='minres' if early stopping is intended",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        return reasons, last
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the t pairs of X, as ``decision_function``."""
@@ -353,33 +319,10 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         """Standard deviations (t,) of the values f(x) that ``predict`` gives for the pairs of X.
 
         Roots of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x), by conjugate
-        gradients for 64 pairs together. That of a new label of x is
-        ``np.sqrt(std**2 + model.noise_variance_)``. With a precomputed kernel it is known only for
-        the vertices that were given to ``fit``.
+        gradients. That of a new label is ``np.sqrt(std**2 + model.noise_variance_)``. A
+        precomputed kernel has it only for the vertices that were given to ``fit``.
         """
         check_is_fitted(self)
         check_pairs(X)
         then = self._as_fitted()
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
-
-
-def _of_pairs(callback, root, dual):
-    """It for iterates of the scaled system: with the coefficients and the scores of the pairs."""
-
-    def shown(it):
-        coef = scaled(root, it.coef) if dual else it.coef
-        return callback(Iterate(it.n_iter, coef, scaled(1 / root, it.scores), it.objective))
-
-    return shown
-
-
-def _collecting(operator, n):
-    """The first n outputs of an operator, and a list to which a product adds the others."""
-    others = []
-
-    def product(v):
-        image = operator.matvec(v)
-        others.append(image[n:])
-        return image[:n]
-
-    return LinearOperator((n, n), matvec=product, dtype=operator.dtype), others

@@ -17,17 +17,20 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
+from kronbench.linalg import KernelColumns, dense, gram
+from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._kernel_sums import (
-    NAMES,
-    Candidate,
     Fold,
-    base_kernels,
     combined,
-    is_named,
-    kernel_of_new,
+    profile_kernel,
+    profiles,
     validation_loss,
 )
-from kronbench.models._pair_labels import check_pairs, check_targets
+from kronbench.models._pair_classifier import (
+    check_columns,
+    check_pairs,
+    check_targets,
+)
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,
@@ -45,7 +48,8 @@ from kronbench.pairs.data import same_features
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _START = 0.1  # weight of what is not the chosen kernel, beside it
 _BOX = np.log(1e5)  # of each weight, either way
-_KERNELS = [StrOptions(set(NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
+_NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
+_KERNELS = [StrOptions(set(_NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
 
 
 @estimator
@@ -55,8 +59,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     Its kernel of a side is a weighted sum of candidates and of a vertex effect, a multiple of the
     identity. First each pair of one row and one column candidate is tried for all of ``regs``,
     from one Krylov space (:meth:`KronRidge.path`). Then the weights of all candidates and both
-    effects follow the gradient of the validation error, from the best pair on. Labels are
-    predicted as their training mean plus the model.
+    effects follow the gradient of the validation error, from the best pair on.
 
     Parameters
     ----------
@@ -72,8 +75,8 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     effect : float, default 0.1
         Vertex effect of each side to begin with.
     cv : int, splitter or iterable of (train, test), default 5
-        Validation sets: parts of the pairs at random, or as a scikit-learn splitter or a list
-        says, such as :class:`kronbench.evaluation.SettingKFold`.
+        Validation sets: parts of the pairs at random, or others, such as those of
+        :class:`kronbench.evaluation.SettingKFold`.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
     max_iter, tol : int, float, default 200 and 1e-6
@@ -94,22 +97,18 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     on_edge_ : list of str
         Parameters that lie at an end of what was tried: "reg" where no gradient steps were made,
         else the names of weights at an end of their box, a factor of 1e5.
-    X_fit_ : PairData
-        The n training pairs, by reference.
-    y_fit_ : (n,) array
-        Their labels.
+    X_fit_, y_fit_ : PairData and (n,) array
+        The training pairs, by reference, and their labels.
     kernels_ : two arrays, (m, m) and (q, q)
         The weighted sums of kernels over all vertices, without the vertex effects.
     best_estimator_ : KronRidge
-        Fitted to all pairs over these kernels.
-    dual_coef_ : (n,) array
-        Its coefficients.
-    intercept_ : float
-        The mean of the labels.
+        Fitted to all pairs over these kernels; it has ``dual_coef_``.
+    dual_coef_, intercept_ : (n,) array and float
+        Its coefficients, and the mean of the labels, which predictions add.
     """
 
-    row_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
-    col_kernels: Candidate | Mapping[str, Candidate] = parameter("linear", *_KERNELS)
+    row_kernels: Any = parameter("linear", *_KERNELS)
+    col_kernels: Any = parameter("linear", *_KERNELS)
     powers: tuple[int, ...] = parameter((1, 2), list, tuple)
     regs: tuple[float, ...] = parameter(_REGS, "array-like")
     effect: float = parameter(0.1, POSITIVE)
@@ -125,34 +124,29 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         y = check_targets(X, y)
         _check_vary(y, "y")
         regs = check_regs(self.regs).tolist()
-        self.cv_results_: dict[str, list] = {
-            "row_kernel": [],
-            "col_kernel": [],
-            "reg": [],
-            "error": [],
-        }
-        folds = [self._fold(X, y, *split) for split in self._splits(X, y)]
-        names, reg = self._grid(folds, regs)
+        cv = self.cv
+        if isinstance(cv, Integral):
+            if int(cv) > len(X):
+                raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
+            cv = KFold(cv, shuffle=True, random_state=self.random_state)
+        folds = [self._fold(X, y, *split) for split in check_cv(cv).split(X, y)]
+        names = ("row_kernel", "col_kernel", "reg", "error")
+        self.cv_results_: dict[str, list] = {name: [] for name in names}
+        kernels, reg = self._grid(folds, regs)
         self.best_score_ = min(self.cv_results_["error"])
         steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
-        weights = self._begin(names, bases, _START if steps else 0)
+        weights = self._begin(kernels, bases, _START if steps else 0)
         if steps:
-            weights = self._descend(folds, weights, reg, names)
+            weights = self._descend(folds, weights, reg, kernels)
         return self._finish(X, y, weights, reg)
 
     def refit(self, X: PairData, y: ArrayLike, params: Mapping) -> Self:
         """Fit what an earlier choice, the ``best_params_`` of a fit, says; nothing is chosen."""
         self._check_parameters()
-        y = check_targets(X, y)
-        return self._finish(X, y, *self._chosen(X, y, params))
-
-    def _chosen(self, X, y, params):
-        """The weights of all kernels and effects, and reg, of an earlier choice."""
-        weights = []
+        y, weights = check_targets(X, y), []
         for side in ("row", "col"):
-            given = params[f"{side}_weights"]
-            bases = self._bases(X, y, side)
+            given, bases = params[f"{side}_weights"], self._bases(X, y, side)
             if strange := given.keys() - bases.keys():
                 raise InputError(
                     f"params have weights of {', '.join(sorted(strange))}: the {side} kernels are "
@@ -160,29 +154,88 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                 )
             weights.append({name: given.get(name, 0.0) for name in bases})
             weights[-1][None] = params[f"{side}_effect"]
-        return weights, params["reg"]
+        return self._finish(X, y, weights, params["reg"])
 
     def _bases(self, X, y, side):
+        """Kernel matrices (v, v) over all vertices of a side, whose diagonals have the mean 1."""
         candidates = self._candidates(side)
         if not candidates:
             raise InputError(f"{side}_kernels is empty: give at least one kernel")
         if not (self.powers and all(isinstance(k, Integral) and k >= 1 for k in self.powers)):
             raise InputError(f"powers is {self.powers!r}: give whole numbers from 1")
-        return base_kernels(candidates, tuple(self.powers), X, y, side)
+        features, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
+        size, bases = features.shape[0], {}
+        for name, candidate in candidates.items():
+            entry = f"{side}_kernels[{name!r}]"
+            if _is_named(candidate, "constant"):
+                bases[name] = np.ones((size, size))
+                continue
+            if _is_named(candidate, "profile"):
+                bases[name] = profile_kernel(X, y, side)
+                continue
+            if isinstance(candidate, str) and candidate not in _NAMES:
+                raise InputError(
+                    f"{side}_kernels has {candidate!r}: give one of "
+                    f"{', '.join(map(repr, _NAMES))}, a kernel function or a kernel matrix"
+                )
+            named = isinstance(candidate, str) or callable(candidate)
+            K = gram(features, kernel=candidate) if named else dense(candidate)
+            if K.shape != (size, size):
+                raise InputError(
+                    f"{entry} has shape {K.shape}: give one row and one column for each of the "
+                    f"{size} vertices"
+                )
+            check_semidefinite(K, entry)
+            level = np.mean(K.diagonal()[used])
+            if not level > 0:
+                raise InputError(
+                    f"{entry} is zero for every vertex of the training pairs: leave it out, or "
+                    "give other features"
+                )
+            bases |= self._in_powers(name, K / level)
+        return bases
+
+    def _in_powers(self, name, K):
+        return {name if power == 1 else f"{name}^{power}": K**power for power in self.powers}
+
+    def _of_new(self, features, side):
+        """The weighted sum (u, v) of the base kernels between new vertices and those of a side."""
+        X, weights = self.X_fit_, self.best_params_[f"{side}_weights"]
+        given, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
+        total = np.zeros((features.shape[0], given.shape[0]))
+        for name, candidate in self._candidates(side).items():
+            if not any(weights.get(of, 0) for of in (name, *self._in_powers(name, 1.0))):
+                continue
+            if _is_named(candidate, "constant"):
+                total += weights[name]
+                continue
+            if _is_named(candidate, "profile"):  # a new vertex has the profile zero
+                Z, gamma = profiles(X, self.y_fit_, side)
+                none = np.zeros((1, Z.shape[1]))
+                total += weights[name] * gram(none, Z, kernel="gaussian", gamma=gamma)
+                continue
+            if not (isinstance(candidate, str) or callable(candidate)):
+                raise InputError(
+                    f"{side}_kernels[{name!r}] is a kernel matrix, which has no entries for a new "
+                    f"{side} vertex: fit to a PairData that also has the vertices to predict, or "
+                    "give 'precomputed' and the matrix as features"
+                )
+            precomputed = _is_named(candidate, "precomputed")
+            check_columns(features, given.shape[0 if precomputed else 1], side, precomputed)
+            if precomputed:
+                diagonal, K = dense(given).diagonal()[used], dense(features)
+            else:
+                diagonal = KernelColumns(given[used], candidate).diagonal()
+                K = gram(features, given, kernel=candidate)
+            for of_power, base in self._in_powers(name, K / np.mean(diagonal)).items():
+                total += weights[of_power] * base
+        return total
 
     def _candidates(self, side):
         candidates = getattr(self, f"{side}_kernels")
         if isinstance(candidates, Mapping):
             return candidates
         return {candidates if isinstance(candidates, str) else "kernel": candidates}
-
-    def _splits(self, X, y):
-        cv = self.cv
-        if isinstance(cv, Integral):
-            if int(cv) > len(X):
-                raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
-            cv = KFold(cv, shuffle=True, random_state=self.random_state)
-        return list(check_cv(cv).split(X, y))
 
     def _fold(self, X, y, train, test):
         if not len(train) or not len(test):
@@ -194,34 +247,36 @@ class KronRidgeCV(RegressorMixin, OfPairs):
 
     def _grid(self, folds, regs):
         """The best pair of one row and one column kernel, and its weight, by the mean error."""
-        cols = self._tried_alone("col", folds[0].cols)
+        ridge = self._ridge(1.0, self.effect, self.effect)
+
+        def errors(fold, row, col):
+            kernels = fold.rows[row], fold.cols[col]
+            train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
+            path = ridge.path(train, fold.y_train, regs, test)
+            return [
+                np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))
+            ]
+
         for row in self._tried_alone("row", folds[0].rows):
-            for col in cols:
-                errors = np.mean([self._path(fold, row, col, regs) for fold in folds], axis=0)
-                self._note([row] * len(regs), [col] * len(regs), regs, errors)
-        return self._best()
+            for col in self._tried_alone("col", folds[0].cols):
+                found = np.mean([errors(fold, row, col) for fold in folds], axis=0)
+                for reg, error in zip(regs, found, strict=True):
+                    self._note(row, col, reg, error)
+        at = int(np.argmin(self.cv_results_["error"]))
+        row, col, reg, _ = (values[at] for values in self.cv_results_.values())
+        return (row, col), reg
 
     def _tried_alone(self, side, bases):
         """All but "constant", which has nothing to say alone."""
         candidates = self._candidates(side)
-        found = [name for name in bases if not is_named(candidates.get(name), "constant")]
+        found = [name for name in bases if not _is_named(candidates.get(name), "constant")]
         return found or list(bases)
 
-    def _path(self, fold, row, col, regs):
-        ridge = self._ridge(1.0, self.effect, self.effect)
-        kernels = fold.rows[row], fold.cols[col]
-        train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
-        path = ridge.path(train, fold.y_train, regs, _over_the_same(train, test))
-        return [np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))]
-
-    def _note(self, rows, cols, regs, errors):
-        for key, values in zip(self.cv_results_, (rows, cols, regs, errors), strict=True):
-            self.cv_results_[key] += [v if isinstance(v, str) else float(v) for v in values]
-
-    def _best(self):
-        at = int(np.argmin(self.cv_results_["error"]))
-        row, col, reg, _ = (self.cv_results_[key][at] for key in self.cv_results_)
-        return (row, col), reg
+    def _note(self, row, col, reg, error):
+        for of_key, value in zip(
+            self.cv_results_.values(), (row, col, float(reg), float(error)), strict=True
+        ):
+            of_key.append(value)
 
     def _begin(self, names, both_bases, share):
         """Weights of a row and a column kernel, beside them ``share`` among the others."""
@@ -236,6 +291,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         """L-BFGS on the logarithms of all weights; reg stays, as their scale stands for it."""
         n_rows = len(weights[0])
         start = np.log(np.concatenate([list(side.values()) for side in weights]))
+        tried: list = []
 
         def loss(logs):
             row_weights, col_weights = np.split(np.exp(logs), [n_rows])
@@ -246,12 +302,10 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                 )
                 value += found / len(folds)
                 gradient += np.concatenate([by_rows, by_cols]) / len(folds)
-            scale = row_weights.sum() * col_weights.sum()
-            self._note(["sum"], ["sum"], [reg / scale], [value])
+            self._note("sum", "sum", reg / (row_weights.sum() * col_weights.sum()), value)
             tried.append((value, logs.copy()))
             return value, gradient
 
-        tried: list = []
         box = [(x - _BOX, x + _BOX) for x in start]
         options = {"maxiter": self.gradient_steps, "maxfun": 2 * self.gradient_steps}
         minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
@@ -259,24 +313,18 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         if best_value > self.best_score_:  # the point of the grid has no other kernels
             return self._begin(names, (folds[0].rows, folds[0].cols), 0)
         self.best_score_ = best_value
-        found = np.split(np.exp(logs), [n_rows])
-        edges = np.split(np.abs(logs - start) > _BOX - 1e-6, [n_rows])
-        for side, at_edge, prefix in zip(weights, edges, ("row", "col"), strict=True):
-            for name, edge in zip(side, at_edge, strict=True):
-                if edge:
-                    self.on_edge_.append(f"{prefix} {name or 'effect'}")
+        labels = [
+            f"{side} {name or 'effect'}"
+            for side, of_side in zip(("row", "col"), weights, strict=True)
+            for name in of_side
+        ]
+        self.on_edge_ += np.array(labels)[np.abs(logs - start) > _BOX - 1e-6].tolist()
         return [
             dict(zip(side, map(float, values), strict=True))
-            for side, values in zip(weights, found, strict=True)
+            for side, values in zip(weights, np.split(np.exp(logs), [n_rows]), strict=True)
         ]
 
     def _finish(self, X, y, weights, reg):
-        self._set_sums(X, y, weights, reg)
-        pairs = X.with_features(*self.kernels_)
-        self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
-        return self
-
-    def _set_sums(self, X, y, weights, reg):
         # from left to right: Python's own sum compensates from 3.12 on
         scales = [reduce(add, (w for name, w in side.items() if name)) for side in weights]
         effects = [side.pop(None) / scale for side, scale in zip(weights, scales, strict=True)]
@@ -297,19 +345,15 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             for side, of_side in zip(("row", "col"), weights, strict=True)
         )
         self.best_estimator_ = self._ridge(self.best_params_["reg"], *effects)
+        pairs = X.with_features(*self.kernels_)
+        self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
+        return self
 
     def _ridge(self, reg, row_effect, col_effect):
-        return KronRidge(
-            form="dual",
-            reg=reg,
-            row_kernel="precomputed",
-            col_kernel="precomputed",
-            row_effect=row_effect,
-            col_effect=col_effect,
-            solver="minres",
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        options: dict[str, Any] = {"row_effect": row_effect, "col_effect": col_effect}
+        options |= {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+        options |= {"solver": "minres", "max_iter": self.max_iter, "tol": self.tol}
+        return KronRidge(reg=reg, **options)
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the pairs of X.
@@ -319,31 +363,18 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         """
         check_is_fitted(self)
         check_pairs(X)
-        known = self.best_estimator_.X_fit_
-        features = [
-            self._kernel(getattr(X, f"{side}_features"), side, getattr(known, f"{side}_features"))
-            for side in ("row", "col")
-        ]
-        return self.intercept_ + self.best_estimator_.predict(X.with_features(*features))
-
-    def _kernel(self, features, side, known):
-        """Kernel values of vertices with those of the training set; ``known`` if they are they."""
-        if same_features(features, getattr(self.X_fit_, f"{side}_features")):
-            return known
-        return kernel_of_new(
-            self.best_params_[f"{side}_weights"],
-            self._candidates(side),
-            tuple(self.powers),
-            self.X_fit_,
-            self.y_fit_,
-            side,
-            features,
-        )
+        values = []
+        for side in ("row", "col"):
+            name = f"{side}_features"
+            features = getattr(X, name)
+            known = same_features(features, getattr(self.X_fit_, name))
+            of_fit = getattr(self.best_estimator_.X_fit_, name)
+            values.append(of_fit if known else self._of_new(features, side))
+        return self.intercept_ + self.best_estimator_.predict(X.with_features(*values))
 
 
-def _over_the_same(train, test):
-    """The pairs of ``test`` over the very features of ``train``, so that vertices are the same."""
-    return PairData(train.row_features, train.col_features, test.rows, test.cols)
+def _is_named(candidate, name):
+    return isinstance(candidate, str) and candidate == name  # it may be an array
 
 
 def _check_vary(y, name):

@@ -19,7 +19,6 @@ class KronSVM(KronNewton):
     ----------
     {form}
     {kernels}
-    {effects}
     fit_intercept : bool, default False
         The kernel of pairs plus 1, as in :class:`KronNewton`.
     max_iter : int, default 10
@@ -31,8 +30,6 @@ class KronSVM(KronNewton):
     Attributes
     ----------
     {fitted_pairs}
-    classes_ : (2,) array
-        Positive scores mean ``classes_[1]``.
     {fitted_newton}
     """
 
@@ -42,5 +39,4 @@ class KronSVM(KronNewton):
     line_search: bool = False
     tol: float = 1e-8
 
-    def _iterations_regularize(self):
-        return True
+    _iterations_regularize = True

@@ -26,11 +26,11 @@ _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
 
 
+@estimator
 class PairNeighborsClassifier(PairClassifier):
-    """A subclass has the parameter ``n_neighbors``, sets ``_n_pairs`` and gives ``_path``.
+    """``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers."""
 
-    ``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers.
-    """
+    n_neighbors: int = parameter(5, COUNT)
 
     def decision_path(self, X: PairData, n_neighbors: Sequence[int]) -> np.ndarray:
         """Decision values (n, L) for L numbers of neighbours, from one search.
@@ -44,11 +44,12 @@ class PairNeighborsClassifier(PairClassifier):
         return self._path(X, increasing)[:, position]
 
     def _decision_function(self, X):
-        """Mean of the neighbours' labels, counted as -1 and +1."""
         return self._path(X, np.array([self.n_neighbors]))[:, 0]
 
-    def _check_scale(self, X):
-        """InputError where squares of features are outside the range of double precision."""
+    def _start_fit(self, X, y):
+        signs = super()._start_fit(X, y)
+        self._n_pairs = len(X)
+        self._check_neighbors(self.n_neighbors)
         for side in ("row", "col"):
             features = as_floats(getattr(X, f"{side}_features"))
             largest = float(abs(features).max()) if 0 not in features.shape else 0.0
@@ -57,6 +58,7 @@ class PairNeighborsClassifier(PairClassifier):
                     f"{side}_features has {largest:.3g} for the largest, and squared distances "
                     "leave the range of double precision: scale the features"
                 )
+        return signs
 
     def _check_neighbors(self, number):
         if not (isinstance(number, Integral) and 1 <= int(number) <= self._n_pairs):
@@ -70,11 +72,13 @@ class PairNeighborsClassifier(PairClassifier):
 class PairKNN(PairNeighborsClassifier):
     """Mean label of the nearest training pairs in the features [d, t].
 
-    The result is that of scikit-learn's ``KNeighborsClassifier`` on concatenated features, ties at
-    equal distance going to the lower (row vertex, column vertex, position) of the training pairs.
+    The result is that of scikit-learn's ``KNeighborsClassifier`` on concatenated features, with
+    ties going to the lower (row vertex, column vertex, position) of the training pairs.
     The search uses that ||[d, t] - [d', t']||^2 = ||d - d'||^2 + ||t - t'||^2: it walks the
     training row vertices in order of their distance, within each the column vertices likewise, and
-    stops as soon as no closer pair can follow.
+    stops as soon as no closer pair can follow. Fit needs 4 m q bytes for m and q training
+    vertices. Prediction needs two distance matrices (test by training vertices) and at most
+    O(m q + K log K) per pair.
 
     Parameters
     ----------
@@ -84,21 +88,11 @@ class PairKNN(PairNeighborsClassifier):
     Attributes
     ----------
     {pair_classes}
-
-    Notes
-    -----
-    Fit needs 4 m q bytes for m and q training vertices. Prediction needs two distance matrices
-    (test by training vertices) and at most O(m q + K log K) per pair.
     """
-
-    n_neighbors: int = parameter(5, COUNT)
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Index the n training pairs of X with labels y (n,) of two values."""
         signs = self._start_fit(X, y)
-        self._n_pairs = len(X)
-        self._check_neighbors(self.n_neighbors)
-        self._check_scale(X)
         self._row_vertices, rows, self._col_vertices, cols = occurring(X)
         shape = len(self._row_vertices), len(self._col_vertices)
         if len(X) > _MOST_PAIRS or shape[0] * shape[1] > _MOST_CELLS:
@@ -150,7 +144,6 @@ def _nearest_first(vertices, training):
 
 
 def _blocks(n_rows, n_columns):
-    """Slices of rows, so many that a float64 block stays below ``_BLOCK_BYTES``."""
     step = max(1, _BLOCK_BYTES // (8 * n_columns))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
@@ -161,8 +154,7 @@ def _search(
     cell, entries, repeated, n_neighbors, out_index, out,
 ):  # fmt: skip
     """Mean labels of the nearest training pairs, one row of ``out`` a test pair."""
-    capacity = n_neighbors[-1]
-    chunk = 256
+    capacity, chunk = n_neighbors[-1], 256
     for c in prange((len(rows) + chunk - 1) // chunk):
         distances = np.empty(capacity)
         nearest = np.empty(capacity, np.int32)
@@ -214,7 +206,17 @@ def _fill_heap(
                 place = entry // 2
             while True:
                 if size < capacity:
-                    _sift_up(distances, nearest, size, d, entry)
+                    # add it at the end, below nearer ones that move down: the root is the farthest
+                    node = size
+                    while node > 0:
+                        parent = (node - 1) // 2
+                        if d < distances[parent] or (
+                            d == distances[parent] and entry < nearest[parent]
+                        ):
+                            break
+                        distances[node], nearest[node] = distances[parent], nearest[parent]
+                        node = parent
+                    distances[node], nearest[node] = d, entry
                     size += 1
                 elif d < distances[0] or (d == distances[0] and entry < nearest[0]):
                     _sift_down(distances, nearest, size, d, entry)
@@ -225,18 +227,6 @@ def _fill_heap(
                 place += 1
                 entry = entries[place]
     return size
-
-
-@njit(cache=True)
-def _sift_up(distances, nearest, node, d, entry):
-    """Add (d, entry) at the end of a heap of ``node`` pairs whose root is the farthest."""
-    while node > 0:
-        parent = (node - 1) // 2
-        if d < distances[parent] or (d == distances[parent] and entry < nearest[parent]):
-            break
-        distances[node], nearest[node] = distances[parent], nearest[parent]
-        node = parent
-    distances[node], nearest[node] = d, entry
 
 
 @njit(cache=True)
@@ -264,8 +254,7 @@ def _sift_down(distances, nearest, size, d, entry):
 class PairSklearnKNN(PairNeighborsClassifier):
     """``KNeighborsClassifier`` on the features [d, t], as a user of scikit-learn would call it.
 
-    ``PairKNN`` gives the same predictions, ties apart, from a search that uses the shared parts.
-    Training holds all n (d + r) features, made dense.
+    Training holds all n (d + r) features, made dense; ``PairKNN`` uses the shared parts.
 
     Parameters
     ----------
@@ -279,18 +268,13 @@ class PairSklearnKNN(PairNeighborsClassifier):
     {pair_classes}
     """
 
-    n_neighbors: int = parameter(5, COUNT)
     algorithm: str = parameter("auto", StrOptions({"auto", "ball_tree", "kd_tree", "brute"}))
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Build scikit-learn's search structure on the n pairs of X with two labels y (n,)."""
-        signs = self._start_fit(X, y)
-        self._n_pairs = len(X)
-        self._check_neighbors(self.n_neighbors)
-        self._check_scale(X)
+        self._signs = self._start_fit(X, y)
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
-        self._search.fit(concatenated(*occurring(X)), signs)
-        self._signs = signs
+        self._search.fit(concatenated(*occurring(X)), self._signs)
         return self
 
     def _path(self, X, n_neighbors):

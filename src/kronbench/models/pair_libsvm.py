@@ -19,8 +19,7 @@ class PairLibSVM(PairClassifier):
     """Support vector machine of LibSVM with the Gaussian kernel on [d, t].
 
     It is the product kernel of ``KronSVM`` with ``row_gamma = col_gamma = gamma``. LibSVM
-    minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2. Training holds all n (d + r)
-    features, because LibSVM cannot use shared parts.
+    minimizes sum_h max(0, 1 - y_h (f_h + b)) + reg/2 ||f||^2, and holds all n (d + r) features.
 
     Parameters
     ----------
@@ -33,16 +32,14 @@ class PairLibSVM(PairClassifier):
     cache_mib : float, default 200.0
         Size of LibSVM's kernel cache, in MiB.
     precompute : bool, default False
-        Whether LibSVM trains with the kernel matrix of the pairs, 16 n^2 bytes, made from those
-        of the vertices in O(n^2), in place of features, O(n^2 (d + r)). It is the same machine.
+        Train with the kernel matrix of the pairs, 16 n^2 bytes, made from those of the vertices in
+        O(n^2), in place of features, O(n^2 (d + r)).
 
     Attributes
     ----------
     {pair_classes}
     support_, support_pairs_ : (s,) integer array, and PairData
-        Positions of the support pairs in the training pairs, and these pairs.
-    n_support_ : (2,) integer array
-        Number of support pairs in each class.
+        Positions of the support pairs among the training pairs, and these pairs.
     dual_coef_ : (s,) array
         f(d, t) = sum_e dual_coef_[e] k(d, d_e) g(t, t_e) + intercept_.
     intercept_ : float
@@ -57,16 +54,13 @@ class PairLibSVM(PairClassifier):
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on n pairs with labels y (n,) of two values; between quadratic and cubic in n."""
-        signs = self._start_fit(X, y)
-        model = _libsvm().train(self, X, signs)
+        model = _libsvm().train(self, X, self._start_fit(X, y))
         # LibSVM counts a class as positive by the order of the labels that it met
         orientation = model.get_labels()[0]
         count = (model.l,)
         self.support_ = np.ctypeslib.as_array(model.sv_indices, count) - 1
         self.dual_coef_ = orientation * np.ctypeslib.as_array(model.sv_coef[0], count)
         self.intercept_ = -orientation * model.rho[0]
-        positive = int((self.dual_coef_ > 0).sum())
-        self.n_support_ = np.array([model.l - positive, positive])
         self.support_pairs_ = X[self.support_]
         self._model: Any = None
         return self
@@ -78,16 +72,12 @@ class PairLibSVM(PairClassifier):
         return model
 
     def _decision_function(self, X):
-        """LibSVM's own decision values, O(s (d + r)) a pair."""
         if self._model is None:
             self._model = _libsvm().Model(self)
         return self._model.values(X)
 
     def __getstate__(self):
-        state = super().__getstate__()
-        if "_model" in state:
-            state = {**state, "_model": None}  # C pointers do not travel
-        return state
+        return super().__getstate__() | {"_model": None}  # C pointers do not travel
 
 
 def _libsvm():
@@ -101,14 +91,10 @@ def gaussian_svm(
     pairs: PairData, dual_coef: np.ndarray, intercept: float, gamma: float
 ) -> KronNewton:
     """A fitted model with these coefficients, which predicts by sampled Kronecker products."""
-    model = KronNewton(
-        loss="l1svm",
-        row_kernel="gaussian",
-        col_kernel="gaussian",
-        row_gamma=gamma,
-        col_gamma=gamma,
-        product="sparse",  # the paper's, whatever this machine does fastest
-    )
+    kernels: Any = {"row_kernel": "gaussian", "col_kernel": "gaussian"}
+    kernels |= {"row_gamma": gamma, "col_gamma": gamma}
+    # the paper's product, whatever this machine does fastest
+    model = KronNewton(loss="l1svm", product="sparse", **kernels)
     model.X_fit_, model.dual_coef_, model.intercept_ = pairs, dual_coef, intercept
     model.classes_ = np.array([-1.0, 1.0])
     return model

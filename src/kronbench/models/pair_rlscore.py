@@ -45,37 +45,25 @@ class PairRLScore(PairClassifier, TwoKernels):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on the n pairs of X with labels (n,) of two values; O(n (m + q)) an iteration."""
         signs = self._start_fit(X, y)
-        row_features, rows = _occurring(X.row_features, X.rows)
-        col_features, cols = _occurring(X.col_features, X.cols)
-        self._features = row_features, col_features
-        K, G = self._grams(row_features, col_features)
-        self._learner = ReferenceKronSVM(
-            K1=K,
-            K2=G,
-            Y=signs,
-            label_row_inds=rows,
-            label_col_inds=cols,
-            regparam=self.reg,
-            maxiter=self.max_iter,
-            inneriter=self.max_inner,
-        )
+        self._known = {"row": _used(X, "row")[0], "col": _used(X, "col")[0]}
+        K, G, rows, cols = self._kernels(X)
+        pairs = {"K1": K, "K2": G, "Y": signs, "label_row_inds": rows, "label_col_inds": cols}
+        steps = {"maxiter": self.max_iter, "inneriter": self.max_inner}
+        self._learner = ReferenceKronSVM(regparam=self.reg, **pairs, **steps)
         self.dual_coef_ = self._learner.A
         return self
 
     def _decision_function(self, X):
-        row_features, rows = _occurring(X.row_features, X.rows)
-        col_features, cols = _occurring(X.col_features, X.cols)
-        return self._learner.predict(*self._grams(row_features, col_features), rows, cols)
+        return self._learner.predict(*self._kernels(X))
 
-    def _grams(self, row_features, col_features):
-        """Kernel values with the training vertices of both sides."""
-        of_rows, of_cols = self._features
-        return (
-            gram(row_features, of_rows, kernel=self.row_kernel, gamma=self.row_gamma),
-            gram(col_features, of_cols, kernel=self.col_kernel, gamma=self.col_gamma),
-        )
+    def _kernels(self, X):
+        """Kernel values with the training vertices of both sides, and positions of the pairs."""
+        (D, rows), (T, cols) = _used(X, "row"), _used(X, "col")
+        K = gram(D, self._known["row"], kernel=self.row_kernel, gamma=self.row_gamma)
+        G = gram(T, self._known["col"], kernel=self.col_kernel, gamma=self.col_gamma)
+        return K, G, rows, cols
 
 
-def _occurring(features, index):
-    vertices, position = np.unique(index, return_inverse=True)
-    return features[vertices], position
+def _used(X, side):
+    vertices, position = np.unique(getattr(X, f"{side}s"), return_inverse=True)
+    return getattr(X, f"{side}_features")[vertices], position

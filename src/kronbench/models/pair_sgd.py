@@ -11,8 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
-from kronbench.models._pair_labels import with_weight
+from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring, with_weight
 from kronbench.models._parameters import COUNT, POSITIVE, estimator, parameter
 from kronbench.pairs import PairData
 
@@ -27,10 +26,9 @@ class PairSGD(PairClassifier):
     """Linear scores <w, [d, t]> + b by scikit-learn's stochastic gradient descent.
 
     Minimizes sum_h loss(y_h, f_h) + reg/2 ||w||^2, so that scikit-learn's ``alpha`` is reg/n.
-    Features are first standardized over the training vertices, each vertex counted once, and w
+    Features are made dense and standardized over the training vertices, each counted once, and w
     and reg refer to that scale. It is ``SGDClassifier.fit`` on the n x (d + r) concatenated
-    features, as a user would call it; where these pass 1.1 GiB, ``partial_fit`` on random blocks
-    of that size. Sparse features are made dense.
+    features; where these pass 1.1 GiB, ``partial_fit`` on random blocks of that size.
 
     Parameters
     ----------
@@ -43,9 +41,9 @@ class PairSGD(PairClassifier):
     random_state : int, RandomState or None
         Order of the pairs.
     form : {"primal", "dual"}, default "primal"
-        "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices
-        in place of features: faster where features are many. The model is the same up to rounding
-        (which a small ``reg`` with long logistic steps multiplies from pass to pass).
+        "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices:
+        faster where features are many, and the same up to rounding (which a small ``reg`` with
+        long logistic steps multiplies from pass to pass).
 
     Attributes
     ----------
@@ -55,9 +53,7 @@ class PairSGD(PairClassifier):
     intercept_ : float
         f(d, t) = d'row_coef_ + t'col_coef_ + intercept_.
     n_iter_ : int
-        Passes over the pairs.
-    n_updates_ : int
-        Pairs visited, n_iter_ times n.
+        Passes over the n pairs.
     """
 
     loss: str = parameter("hinge", StrOptions(set(_LOSSES)))
@@ -75,8 +71,8 @@ class PairSGD(PairClassifier):
     def fit(self, X: PairData, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Descend by the n pairs of X with labels y (n,) of two values.
 
-        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair; those of weight zero are left
-        out. O(n_updates_ (d + r)), in the dual form O(n_updates_ (m + q)).
+        ``sample_weight`` (n,) >= 0 multiplies the loss of each pair. O(n_updates (d + r)), in the
+        dual form O(n_updates (m + q)).
         """
         X, y, weight = with_weight(X, y, sample_weight)
         signs = self._start_fit(X, y)
@@ -84,9 +80,7 @@ class PairSGD(PairClassifier):
         row_features, rows, col_features, cols = occurring(X)
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
-        n = len(signs)
-        passes = max(1, -(-self.n_updates // n))
-        self.n_iter_, self.n_updates_ = passes, passes * n
+        self.n_iter_ = max(1, -(-self.n_updates // len(signs)))
         steps = self._dual_steps if self.form == "dual" else self._primal_steps
         pairs = row_features, rows, col_features, cols
         row_coef, col_coef, intercept = steps(*pairs, signs, weight)
@@ -99,13 +93,8 @@ class PairSGD(PairClassifier):
     def _primal_steps(self, row_features, rows, col_features, cols, signs, weight):
         n, d = len(signs), row_features.shape[1]
         rng = check_random_state(self.random_state)
-        sgd = SGDClassifier(
-            loss=_LOSSES[self.loss],
-            alpha=self.reg / n,
-            max_iter=self.n_iter_,
-            tol=None,
-            random_state=rng,
-        )
+        settings = {"alpha": self.reg / n, "max_iter": self.n_iter_, "random_state": rng}
+        sgd = SGDClassifier(loss=_LOSSES[self.loss], tol=None, **settings)
         step = max(1, _MOST_BYTES // (8 * sum(self._widths)))
         if step >= n:
             whole = concatenated(row_features, rows, col_features, cols)
@@ -124,18 +113,10 @@ class PairSGD(PairClassifier):
         rng = check_random_state(self.random_state)
         most = np.iinfo(np.int32).max
         _, seed = rng.randint(1, most), rng.randint(most)
-        row_coef, col_coef, intercept = _descend(
-            row_features @ row_features.T,
-            col_features @ col_features.T,
-            rows.astype(np.int64),
-            cols.astype(np.int64),
-            signs,
-            weight,
-            self.loss == "logistic",
-            self.reg / len(signs),
-            self.n_iter_,
-            np.uint32(seed),
-        )
+        grams = row_features @ row_features.T, col_features @ col_features.T
+        pairs = rows.astype(np.int64), cols.astype(np.int64), signs, weight
+        settings = self.loss == "logistic", self.reg / len(signs), self.n_iter_, np.uint32(seed)
+        row_coef, col_coef, intercept = _descend(*grams, *pairs, *settings)
         return row_coef @ row_features, col_coef @ col_features, intercept
 
     def _decision_function(self, X):
@@ -157,8 +138,7 @@ def _standardize(features):
 def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, passes, seed):
     """The iterates of scikit-learn's ``SGDClassifier`` by inner products of the vertices.
 
-    All steps move the weights along features of training vertices, so that decision values need
-    their inner products alone. A step costs at most m + q additions. Its length is
+    All steps move the weights along features of training vertices. The length of a step is
     1 / (alpha (t0 + t)) ("optimal" there), t0 such that the first one is alpha^(-1/4).
     """
     n, m, q = len(signs), len(row_gram), len(col_gram)
@@ -169,7 +149,14 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
     order = np.arange(n)
     t = 0
     for _ in range(passes):
-        _shuffle(order, seed)
+        # scikit-learn's Fisher and Yates with a xorshift generator, each pass from one seed
+        state = np.uint32(seed) if seed != 0 else np.uint32(1)
+        for i in range(n - 1):
+            state ^= np.uint32(state << np.uint32(13))
+            state ^= np.uint32(state >> np.uint32(17))
+            state ^= np.uint32(state << np.uint32(5))
+            j = i + np.int64(state & np.uint32(0x7FFFFFFF)) % (n - i)
+            order[i], order[j] = order[j], order[i]
         for h in order:
             i, j, y = rows[h], cols[h], signs[h]
             p = factor * (row_scores[i] + col_scores[j]) + intercept
@@ -197,16 +184,3 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
                     col_scores[k] += scaled * col_gram[j, k]
                 intercept += step
     return factor * row_coef, factor * col_coef, intercept
-
-
-@njit(cache=True, nogil=True)
-def _shuffle(order, seed):
-    """scikit-learn's: Fisher and Yates with a xorshift generator, each pass from one seed."""
-    state = np.uint32(seed) if seed != 0 else np.uint32(1)
-    n = len(order)
-    for i in range(n - 1):
-        state ^= np.uint32(state << np.uint32(13))
-        state ^= np.uint32(state >> np.uint32(17))
-        state ^= np.uint32(state << np.uint32(5))
-        j = i + np.int64(state & np.uint32(0x7FFFFFFF)) % (n - i)
-        order[i], order[j] = order[j], order[i]

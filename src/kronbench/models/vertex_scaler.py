@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
 from typing import Self
 
 import numpy as np
@@ -14,15 +13,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
-from kronbench.models._pair_labels import check_pairs
+from kronbench.models._pair_classifier import check_columns, check_pairs
 from kronbench.models._parameters import OfPairs, estimator, parameter
-from kronbench.models._vertex_kernel import check_width
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
 
 class VertexTransformer(TransformerMixin, OfPairs):
-    """Base of transformers of the features of both sides; ``fit`` sets ``_done`` to ``{}``."""
+    """A subclass gives ``_transformed(features, side)``, and its ``fit`` sets ``_done`` to {}."""
+
+    _changed_by: str  # what a side has that is not None if it is transformed
 
     def transform(self, X: PairData) -> PairData:
         """The same pairs over the transformed features of all vertices of X.
@@ -37,7 +37,7 @@ class VertexTransformer(TransformerMixin, OfPairs):
         )
 
     def _features(self, features, side):
-        if not self._changes(side):
+        if getattr(self, f"{side}_{self._changed_by}") is None:
             return features
         values = _digest(features)  # an array may be changed in place
         known, images = self._done.get(side, (None, None))
@@ -46,22 +46,12 @@ class VertexTransformer(TransformerMixin, OfPairs):
             self._done.setdefault(side, (values, images))  # the training set's come first
         return images
 
-    @abstractmethod
-    def _changes(self, side):
-        """Whether the features of a side, "row" or "col", are transformed at all."""
-
-    @abstractmethod
-    def _transformed(self, features, side):
-        """The features of a side, transformed."""
-
 
 def _digest(features):
     """What tells features from all others, by shape, type and values."""
-    parts = [features]
-    if sparse.issparse(features):
-        parts = [features.data, features.indices, features.indptr]
+    thin = sparse.issparse(features)
     found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
-    for part in parts:
+    for part in (features.data, features.indices, features.indptr) if thin else (features,):
         found.update(np.ascontiguousarray(part).data)
     return found.digest()
 
@@ -70,25 +60,24 @@ def _digest(features):
 class VertexScaler(VertexTransformer):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
-    Each vertex that occurs in a training pair counts once, whatever its number of pairs. In
-    ``make_pipeline(VertexScaler(), KronRidge())`` cross-validation scales by the training vertices
-    only. Sparse features are divided by their standard deviation and not centred, so that they
-    stay sparse. Do not scale a kernel matrix: switch off its side.
+    Each vertex that occurs in a training pair counts once, whatever its number of pairs. Sparse
+    features are divided by their standard deviation and not centred, so that they stay sparse.
 
     Parameters
     ----------
     rows, cols : bool, default True
-        Whether the features of the side are scaled.
+        Whether the features of the side are scaled. Do not scale a kernel matrix.
 
     Attributes
     ----------
     row_mean_, row_scale_, col_mean_, col_scale_ : (d,) or (r,) arrays, or None
-        The mean that is subtracted, and the divisor: 1 for a constant feature. None for a side
-        that is not scaled.
+        What is subtracted, and the divisor, 1 for a constant feature; None for a side as it is.
     """
 
     rows: bool = parameter(True, "boolean")
     cols: bool = parameter(True, "boolean")
+
+    _changed_by = "scale_"
 
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
         """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r)."""
@@ -99,12 +88,12 @@ class VertexScaler(VertexTransformer):
         self._done: dict = {}
         return self
 
-    def _changes(self, side):
-        return getattr(self, f"{side}_scale_") is not None
-
     def _transformed(self, features, side):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
-        return _standardized(features, mean, scale, side)
+        check_columns(features, len(scale), side)
+        if sparse.issparse(features) and not mean.any():
+            return sparse.csr_array(features.multiply(1 / scale))
+        return (dense(features) - mean) / scale
 
 
 def _moments(wanted, features, index):
@@ -114,10 +103,3 @@ def _moments(wanted, features, index):
     centred = not sparse.issparse(features)
     scaler = StandardScaler(with_mean=centred).fit(features[used])
     return scaler.mean_ if centred else np.zeros(features.shape[1]), scaler.scale_
-
-
-def _standardized(features, mean, scale, side):
-    check_width(features, len(scale), side)
-    if sparse.issparse(features) and not mean.any():
-        return sparse.csr_array(features.multiply(1 / scale))
-    return (dense(features) - mean) / scale

@@ -68,8 +68,9 @@ def _curves(panel, frame, task, value, colours, markers, title):
             panel.plot(means["n"], means[value], **look)
             drawn[method, reg] = means.set_index("n")[value]
             for _, point in curve.groupby("size"):
-                n, mean, ends = point["n"].mean(), point[value].mean(), point[value]
-                low, high = (ends.min(), ends.max()) if value == "auc" else span(point)
+                n, mean = point["n"].mean(), point[value].mean()
+                low, high = ("auc", "auc") if value == "auc" else ("seconds_low", "seconds_high")
+                low, high = point[low].min(), point[high].max()
                 if low < high:
                     ends = [[max(mean - low, 0)], [max(high - mean, 0)]]
                     panel.errorbar(n, mean, ends, color=colour, lw=0.8, capsize=1.5)

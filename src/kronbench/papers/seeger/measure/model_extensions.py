@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import DualCovariance
@@ -12,7 +11,7 @@ from kronbench.class_tree.kernels import LowRankKernel
 from kronbench.class_tree.posterior_mode import NewtonCG, run as run_steps
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
-from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV, fit_uncertain
+from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
@@ -96,18 +95,20 @@ def _uncertain(spec, data, draws, repetition):
     vague = draws.random(len(train)) < spec["vague"]
     nodes = np.where(vague, tree.parents[leaves], leaves)
 
-    model = HierarchicalNewtonClassifier(
-        tree.parents,
-        classes=np.arange(tree.n_classes),
-        variance=np.asarray(spec["tree_variances"], float)[tree.levels],
-        bias_variance=spec["bias_variance"],
-        tol=1e-8,
-    )
-    em = fit_uncertain(model, X, nodes, tol=1e-7)
+    def model():
+        return HierarchicalNewtonClassifier(
+            tree.parents,
+            classes=np.arange(tree.n_classes),
+            variance=np.asarray(spec["tree_variances"], float)[tree.levels],
+            bias_variance=spec["bias_variance"],
+            tol=1e-8,
+        )
+
+    em = model().fit_uncertain(X, nodes, tol=1e-7)
     variants = {
-        "left out": clone(model).fit(X[~vague], y[train][~vague]),
-        "EM": em.estimator,
-        "all known": clone(model).fit(X, y[train]),
+        "left out": model().fit(X[~vague], y[train][~vague]),
+        "EM": em,
+        "all known": model().fit(X, y[train]),
     }
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)
@@ -115,7 +116,7 @@ def _uncertain(spec, data, draws, repetition):
         yield {
             "extension": "uncertain",
             "variant": variant,
-            "iterations": len(em.log_posterior_path) if variant == "EM" else None,
+            "iterations": len(em.objective_path_) if variant == "EM" else None,
             **_error_and_loss(proba, y[test]),
             **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
         }
