@@ -110,7 +110,7 @@ class ProductKernelModel(TwoKernels):
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)
-        if not set(OF_ONE_SET).isdisjoint(weights):  # one kernel matrix compares all vertices of pairs
+        if not weights.keys().isdisjoint(OF_ONE_SET):  # one kernel compares all vertices of pairs
             self._check_one_set(X_fit, X)
             matrix, out_ends, in_ends, _ = self._kernel_between_used(
                 "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols])
