@@ -23,9 +23,8 @@ from kronbench.files import replacing
 from kronbench.reference.figures import plan_of_scale
 from kronbench.resources import paper_path
 from kronbench.runner.columns import Columns
-from kronbench.runner.items import Item, Plan, load_plan
-from kronbench.runner.outside import use_outside
-from kronbench.runner.source_imports import read_module
+from kronbench.runner.items import Item, Plan, load_plan, use_outside
+from kronbench.runner.provenance import names_in
 from kronbench.yaml_files import read_yaml, validate
 
 _LONGEST = 60  # characters of a name in that of its folder
@@ -141,8 +140,7 @@ def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[
 
 def compares_methods(item: Item) -> bool:
     """Whether an item takes further methods: its experiment offers ``with_solver``."""
-    module = read_module(item.experiment_module) if item.measures else None
-    return module is not None and "with_solver" in module.names
+    return item.measures and "with_solver" in names_in(item.experiment_module)
 
 
 def _asked(plan: Plan, wanted) -> Iterator[Item]:

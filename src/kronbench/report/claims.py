@@ -139,7 +139,7 @@ def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
     for name in _names(claim):
         item = plan.item(claim["paper"], name)
         measured = claim.get("reads") == "measurements"
-        frames.append(read_results(item).frame if measured else read_numbers(item))
+        frames.append(read_results(item) if measured else read_numbers(item))
     if len(frames) == 1:
         return frames[0]
     frames = [frame.assign(item=n) for frame, n in zip(frames, _names(claim), strict=True)]

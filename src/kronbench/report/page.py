@@ -38,7 +38,7 @@ from kronbench.report.typeset import templates
 from kronbench.resources import package_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import RESULTS, Item, Plan, measurements
-from kronbench.runner.read_results import not_measured_here, origin, read_numbers, read_sidecars
+from kronbench.runner.read_results import origin, read_numbers, read_sidecars
 from kronbench.yaml_files import read_yaml
 
 _CAUSES = {
@@ -99,7 +99,6 @@ def write_report(plan: Plan) -> str:
             {name for entry in resting for name in entry["record"]["surrogates"]}
         ),
         "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
-        "elsewhere": _elsewhere(sidecars),
         "contradicted": _contradicted(statements.claims, verdicts),
     }
     template = templates().get_template("page.html.j2")
@@ -283,24 +282,8 @@ def _machine(places):
     return {"cpu": " and ".join(cpus), "date": max(str(place["time"]) for place in places)[:10]}
 
 
-def _elsewhere(sidecars):
-    """Sentences on where parts were measured that were not measured here.
-
-    An item stands for its parts where all are of one place.
-    """
-    parts, places = {}, collections.defaultdict(set)
-    for sidecar in sidecars:
-        name = f"{sidecar['paper']} {sidecar.get('item')}"
-        parts[name, sidecar["part"]] = sidecar
-        places[name].add(origin(sidecar["environment"]))
-    return not_measured_here(
-        sidecar | {"part": f"{name} {part}" if len(places[name]) > 1 else name}
-        for (name, part), sidecar in parts.items()
-    )
-
-
 def _changed(plan):
-    """Accepted parts that do not count as made in this checkout, by the reason."""
+    """Accepted parts of which something changed in this checkout, by what it is."""
     found = collections.defaultdict(list)
     for item, part in measurements(plan):
         record = item.table(part).with_suffix(".json")
@@ -319,14 +302,10 @@ def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[s
     return {sentence: list(names) for sentence, names in where.items()}
 
 
-def _summary(
-    moved, n_items, plan, missing, groups, resting, surrogates, skipped, elsewhere, contradicted
-):
+def _summary(moved, n_items, plan, missing, groups, resting, surrogates, skipped, contradicted):
     lines = [f"{n_items} {'item' if n_items == 1 else 'items'} rendered at scale '{plan.scale}'"]
     if plan.from_accepted:
         lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
-    elif elsewhere:
-        lines.append("partly taken from an accepted run: the page says what")
     if missing:
         # a run for one item was asked for no other: the page names them
         names = ", ".join(missing) if plan.from_accepted else f"{len(missing)} other items"

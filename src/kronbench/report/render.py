@@ -19,13 +19,7 @@ from kronbench.report.style import STYLE, stamp
 from kronbench.resources import printed_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
-from kronbench.runner.read_results import (
-    not_measured_here,
-    other_data_of,
-    read_results,
-    read_table,
-    surrogates_of,
-)
+from kronbench.runner.read_results import other_data_of, read_results, read_sidecars, read_table
 
 _TEXTS = {"html": typeset.html, "md": typeset.markdown, "tex": typeset.latex}
 
@@ -39,7 +33,7 @@ def render(item: Item) -> None:
     files) or None. If both exist, ``draw`` plots what is tabulated. ``COLUMNS`` declares the
     columns of what is tabulated; where nothing is, they are those of the experiment.
     """
-    results = read_results(item)
+    frame, sidecars = read_results(item), read_sidecars(item)
     drawing = importlib.import_module(item.drawing_module)
     is_table = not hasattr(drawing, "draw")
     if is_table != bool(item.layout):
@@ -47,9 +41,9 @@ def render(item: Item) -> None:
             f"papers/{item.paper}/paper.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
-    numbers, columns = results.frame, columns_shown(item)
+    numbers, columns = frame, columns_shown(item)
     if hasattr(drawing, "tabulate"):
-        numbers = drawing.tabulate(results.frame, item, read_printed(item))
+        numbers = drawing.tabulate(frame, item, read_printed(item))
         place = f"drawing {item.paper}.{item.drawing}"
         if missing := {"dataset", "source"} - set(numbers):
             raise InputError(
@@ -57,16 +51,16 @@ def render(item: Item) -> None:
                 "of the rows, which say what is a surrogate's"
             )
         columns.check(numbers, place)
-    surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
+    resting = numbers if item.numbers_of else frame
+    surrogates = sorted(resting.loc[resting["source"] == "surrogate", "dataset"].unique())
     shown = set(", ".join(numbers["dataset"].astype(str)).split(", "))
     others = [
         f"{part}: {text}"
         for part, text in other_data_of(item).items()
         if not item.numbers_of or part in shown  # it takes a few rows of the others
     ]
-    own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
+    own = () if item.numbers_of else sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
-    elsewhere = not_measured_here(results.sidecars)
     with replacing_all(map(item.output, item.kinds)) as temporaries:
         new = dict(zip(item.kinds, temporaries, strict=True))
         numbers.to_csv(new["csv"], index=False)
@@ -74,7 +68,7 @@ def render(item: Item) -> None:
             grids = grids_of(item, read_table(new["csv"]), skipped)
             for suffix, text_of in _TEXTS.items():
                 name = f"{item.paper} {item.name}"
-                text = text_of(name, item.title, grids, surrogates, others, elsewhere)
+                text = text_of(name, item.title, grids, surrogates, others)
                 new[suffix].write_text(text, encoding="utf-8")
         else:
             with matplotlib.rc_context(STYLE):
@@ -89,7 +83,6 @@ def render(item: Item) -> None:
             "columns": columns.record(numbers),
             "surrogates": surrogates,
             "other_data": others,
-            "elsewhere": elsewhere,
             "skipped": skipped,
             "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
             "sha256": {

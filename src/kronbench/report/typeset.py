@@ -44,18 +44,18 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     ]
 
 
-# Each takes the name and title of an item, its grids, its surrogates, how its data differ from the
-# paper's, and where it was measured, if not here.
+# Each takes the name and title of an item, its grids, its surrogates, and how its data differ from
+# the paper's.
 
 
-def html(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
+def html(name, title, grids, surrogates, others=()) -> str:
     """The tables as one self-contained page, as the page of the run shows them too."""
     template = templates().get_template("table.html.j2")
-    stamps = {"surrogates": surrogates, "others": others, "elsewhere": elsewhere}
+    stamps = {"surrogates": surrogates, "others": others}
     return template.render(name=name, title=title, grids=grids, **stamps)
 
 
-def markdown(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
+def markdown(name, title, grids, surrogates, others=()) -> str:
     """The tables in the Markdown of GitHub."""
     lines = [f"{name}: {title}", *_stamp(surrogates, others)]
     blocks = [f"**{_markdown(line)}**" for line in lines]
@@ -69,14 +69,14 @@ def markdown(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
         blocks += [_markdown(grid.title)] if grid.title else []
         blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
         blocks += map(_markdown, grid.notes)
-    return "\n\n".join([*blocks, *map(_markdown, [*legend(grids), *elsewhere])]) + "\n"
+    return "\n\n".join([*blocks, *map(_markdown, legend(grids))]) + "\n"
 
 
-def latex(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
+def latex(name, title, grids, surrogates, others=()) -> str:
     """The tables as one ``table`` of LaTeX with booktabs and graphicx, as wide as the text."""
     parts = [rf"\textbf{{{_latex(line)}}}" + "\n" for line in _stamp(surrogates, others)]
     parts += [f"{_latex(grid.title)}\n\n{_tabular(grid)}" for grid in grids]
-    notes = [note for grid in grids for note in grid.notes] + legend(grids) + list(elsewhere)
+    notes = [note for grid in grids for note in grid.notes] + legend(grids)
     return "\n".join(
         [
             r"% \usepackage{booktabs, graphicx}",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import resource
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numba
@@ -21,12 +21,11 @@ BUSY = 0.1
 _HOST = "host of a virtual machine"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Timing:
     """What a clock saw of some work."""
 
-    # wall seconds of the repeats: median, smallest, largest
-    seconds: float
+    seconds: float  # wall seconds of the repeats: median, smallest, largest
     seconds_low: float
     seconds_high: float
     repeats: int
@@ -44,16 +43,10 @@ class Timing:
 
     def columns(self) -> dict:
         """The columns of a timed row of a result table."""
-        return {
-            "seconds": self.seconds,
-            "seconds_low": self.seconds_low,
-            "seconds_high": self.seconds_high,
-            "repeats": self.repeats,
-            "cpu_seconds": self.cpu_seconds,
-            "threads": self.threads,
-            "processors": self.cpu_seconds / (self.seconds * self.threads)
-            if self.seconds > 0
-            else math.nan,
+        allowed, columns = self.seconds * self.threads, dataclasses.asdict(self)
+        del columns["waiting"]  # is rounded
+        return columns | {
+            "processors": self.cpu_seconds / allowed if allowed > 0 else math.nan,
             "waiting": round(self.waiting, 4),
             "busy": self.busy,
         }
@@ -131,9 +124,8 @@ def time_interleaved(
 
     def is_due(name):
         spent, repeats = sum(watch.seconds for watch in watches[name]), len(watches[name])
-        if spent >= max_seconds or repeats >= max_repeats:
-            return not repeats
-        return repeats < min_repeats or spent < min_seconds
+        is_enough = spent >= max_seconds or repeats >= max_repeats
+        return not repeats if is_enough else repeats < min_repeats or spent < min_seconds
 
     while due := [name for name in functions if is_due(name)]:
         for name in due:

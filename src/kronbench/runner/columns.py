@@ -18,7 +18,7 @@ import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.runner.items import Item
-from kronbench.runner.source_imports import file_of
+from kronbench.runner.provenance import file_of
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ import threadpoolctl
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
-from kronbench.runner import environment
 from kronbench.runner.clock import Stopwatch, peak_mib
 from kronbench.runner.columns import RUNNER, columns_measured
+from kronbench.runner.environment import describe
 from kronbench.runner.items import Item, Plan
-from kronbench.runner.prepared_data import prepared
-from kronbench.runner.provenance import data_digest, table_digests
+from kronbench.runner.provenance import made_from
 from kronbench.runner.seeds import generator
 
 
@@ -38,10 +37,12 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         raise InputError(
             f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
         )
-    data = prepared(plan, part) if item.datasets else None
+    data = None
+    if item.datasets:
+        folder = plan.data_folder(part)
+        data = Dataset.open(folder if folder.exists() else plan.prepare(part))
     # Before anything of it is imported: files may be edited while the job runs.
-    digests = table_digests(item)
-    digests["data"] = data_digest(part, plan.config["mirror"]) if item.datasets else ""
+    digests = made_from(plan, item, part)
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
     importlib.import_module(item.experiment_module)
     if item.timed:
@@ -57,7 +58,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
             frame = run_experiment(
                 f"{item.paper}.{item.experiment}", dict(item.parameters), data, part
             )
-        surroundings = environment.describe(threads)
+        surroundings = describe(threads)
     table = item.table(part)
     sidecar = {
         "paper": item.paper,

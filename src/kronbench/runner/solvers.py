@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -10,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kronbench.errors import InputError
-from kronbench.runner.source_imports import read_module
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,17 +40,6 @@ def import_solver(path: str) -> Any:
         raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
 
 
-def check_import_path(path: str) -> None:
-    """Raise what ``import_object`` would raise; a path of this package is not imported for it."""
-    module_name, _, name = path.rpartition(".")
-    module = read_module(module_name)
-    if module is None:
-        import_object(path)
-    elif name not in module.names:
-        near = _nearest(name, module.names)
-        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'{near}")
-
-
 def import_object(path: str) -> Any:
     """The object at an import path such as ``kronbench.models.KronSVM``."""
     module_name, _, name = path.rpartition(".")
@@ -68,13 +57,10 @@ def import_object(path: str) -> Any:
     try:
         for part in parts:
             if find_module(f"{package}.{part}") is None:
-                found = importlib.import_module(package)
-                known = [
-                    entry.name for entry in pkgutil.iter_modules(getattr(found, "__path__", []))
-                ]
+                found = getattr(importlib.import_module(package), "__path__", [])
+                near = nearest(part, [entry.name for entry in pkgutil.iter_modules(found)])
                 raise InputError(
-                    f"unknown solver path '{path}': {package} has no module '{part}'"
-                    + _nearest(part, known)
+                    f"unknown solver path '{path}': {package} has no module '{part}'{near}"
                 )
             package = f"{package}.{part}"
         module = importlib.import_module(module_name)
@@ -85,10 +71,8 @@ def import_object(path: str) -> Any:
             f"{module_name} cannot be imported: {type(error).__name__}: {error}"
         ) from None
     if not hasattr(module, name):
-        raise InputError(
-            f"unknown solver path '{path}': {module_name} has no '{name}'"
-            + _nearest(name, dir(module))
-        )
+        near = nearest(name, dir(module))
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'{near}")
     return getattr(module, name)
 
 
@@ -136,14 +120,13 @@ def import_paths(parameters: object) -> Iterator[str]:
 
 def find_module(module: str) -> str | None:
     """The file of a module, or None where there is none; its parents are imported."""
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        return None
-    return spec.origin if spec else None
+    with contextlib.suppress(ModuleNotFoundError):
+        if spec := importlib.util.find_spec(module):
+            return spec.origin
+    return None
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence: the name that may be meant, or nothing."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
     return f": did you mean '{near[0]}'?" if near else ""
