@@ -3,8 +3,6 @@
 Snakemake finds logger plugins by the prefix of this module's name; the default profile names it.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os
@@ -25,42 +23,33 @@ FULL = 1 << 16  # bytes free on a disk that no log fits on
 class LogHandler(LogHandlerBase):
     """One bar of jobs done, or in a dry run the jobs that are due; never a job's shell text."""
 
-    writes_to_stream = True
-    writes_to_file = False
-    has_filter = True
-    has_formatter = True
-    needs_rulegraph = False
+    writes_to_stream = has_filter = has_formatter = True
+    writes_to_file = needs_rulegraph = False
 
     def __post_init__(self):
         # On a full disk Snakemake's own log would print a traceback with each of its lines.
         logging.raiseExceptions = False
         self._bar = tqdm(
             disable=not sys.stderr.isatty() or self.common_settings.dryrun,
-            unit="job",
-            dynamic_ncols=True,
             bar_format="{n_fmt}/{total_fmt} jobs |{bar:24}| {elapsed} {desc}",
         )
-        self._running, self._failed, self._due = {}, set(), []
+        self._running, self._failed = {}, set()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show one of Snakemake's events."""
         event, is_dry = getattr(record, "event", None), self.common_settings.dryrun
-        if event == LogEvent.JOB_INFO and is_dry:
-            reason = textwrap.shorten(record.reason, 90, placeholder=" …")
-            print(f"due: {record.rule_msg or record.rule_name}  ({reason})", file=sys.stderr)
-            self._due.append(record.rule_name)
-        elif event == LogEvent.RUN_INFO and self._due:  # told before these lines, and after them
-            due = [name for name in self._due if name != "all"]  # which makes nothing
-            measuring = sum(name.endswith("experiment") for name in due)
-            print(f"{len(due)} jobs due, {measuring} of them measure", file=sys.stderr)
-        elif event == LogEvent.JOB_INFO:
-            self._running[record.jobid] = record.rule_msg or record.rule_name
-            self._describe()
+        if event == LogEvent.JOB_INFO:
+            self._running[record.jobid] = name = record.rule_msg or record.rule_name
+            if is_dry:
+                reason = textwrap.shorten(record.reason, 90, placeholder=" …")
+                print(f"due: {name}  ({reason})", file=sys.stderr)
         elif event == LogEvent.JOB_FINISHED:
             self._running.pop(getattr(record, "job_id", None), None)
-            self._describe()
         elif event == LogEvent.PROGRESS:
-            self._advance(record.done, record.total)
+            done, self._bar.n, self._bar.total = record.done, record.done, record.total
+            # In a log file: a line for each tenth, not a bar that is drawn over itself.
+            if self._bar.disable and done * 10 // record.total > (done - 1) * 10 // record.total:
+                print(f"{done}/{record.total} jobs done", file=sys.stderr, flush=True)
         elif event in (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR):
             self._show_failure(record)
         elif is_dry and event is None:
@@ -73,16 +62,7 @@ class LogHandler(LogHandlerBase):
             if "Traceback" in message and os.strerror(errno.ENOSPC) in message:
                 message = f"the disk of {Path.cwd()} is full: make room on it, {AGAIN}"
             tqdm.write(message, file=sys.stderr)
-
-    def _describe(self):
         self._bar.set_description_str("; ".join(list(self._running.values())[:3]))
-
-    def _advance(self, done, total):
-        self._bar.total, self._bar.n = total, done
-        self._bar.refresh()
-        # In a log file: a line for each tenth, not a bar that is drawn over itself.
-        if self._bar.disable and (done == total or done * 10 // total > (done - 1) * 10 // total):
-            print(f"{done}/{total} jobs done", file=sys.stderr, flush=True)
 
     def _show_failure(self, record):
         jobid = getattr(record, "jobid", None)
@@ -102,11 +82,6 @@ class LogHandler(LogHandlerBase):
         if command := getattr(record, "shellcmd", None):
             lines += ["  to repeat it alone:", f"    {command.split(' > ')[0]}"]
         tqdm.write("\n".join(lines), file=sys.stderr)
-
-    def close(self) -> None:
-        """Leave the bar as it stands."""
-        self._bar.close()
-        super().close()
 
 
 def _unsaid(log, text):
