@@ -67,7 +67,7 @@ def lengths(monkeypatch):
 def test_medians_and_spread_until_there_is_enough(lengths):
     lengths += [0.3, 0.1, 0.2, 0.4, 9.0]
     calls = []
-    result, timing = measure(lambda: calls.append(0) or len(calls), min_repeats=3, min_seconds=0.9)
+    result, timing = measure(lambda: calls.append(0) or len(calls), min_seconds=0.9)
     assert (result, timing.repeats) == (4, 4)
     assert timing.seconds == pytest.approx(0.25)
     assert timing.cpu_seconds == pytest.approx(0.5)
@@ -140,7 +140,7 @@ def test_a_row_says_that_another_program_had_the_processor():
     try:
         spins.wait()
         os.sched_setaffinity(0, {processor})
-        _, timing = measure(lambda: _spin(processor, 0.3), min_repeats=3)
+        _, timing = measure(lambda: _spin(processor, 0.3))
     finally:
         os.sched_setaffinity(0, own)
         other.kill()

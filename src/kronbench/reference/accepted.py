@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import check_sum, checked, read_json, replacing
+from kronbench.files import checked, read_json, replacing
 from kronbench.reference.verdicts import Move, moves, read_verdicts
 from kronbench.resources import checkout_path
 from kronbench.runner.items import Item, Plan, measurements
@@ -155,6 +155,11 @@ def packed(text: str) -> bytes:
     return lzma.compress(_turned(text).encode(), check=lzma.CHECK_SHA256, preset=9)
 
 
+def unpacked(content: bytes) -> bytes:
+    """The table that ``packed`` was given, byte for byte."""
+    return _turned(lzma.decompress(content, lzma.FORMAT_XZ).decode()).encode()
+
+
 def _turned(text):
     buffer = io.StringIO(newline="")
     lines = csv.reader(io.StringIO(text, newline=""))
@@ -165,11 +170,11 @@ def _turned(text):
 def accepted_text(table: Path) -> str:
     """An accepted table as it was measured, byte for byte; InputError where it is damaged."""
     try:
-        text = _turned(lzma.decompress(table.read_bytes(), lzma.FORMAT_XZ).decode())
+        return checked(table, unpacked).decode()
+    except InputError:
+        raise
     except (EOFError, ValueError, lzma.LZMAError, csv.Error) as error:
         raise InputError(f"{table} is damaged: {error}") from None
-    check_sum(table, text.encode(), table.with_name(table.name.removesuffix(".csv.xz") + ".json"))
-    return text
 
 
 def files_of(plan: Plan, item: Item, part: str) -> tuple[Path, Path]:

@@ -66,14 +66,11 @@ class Timing:
 
 
 class Stopwatch:
-    """Context manager that adds up its blocks: work that is measured in pieces, once.
+    """Context manager that adds up its blocks: work that is measured in pieces, once."""
 
-    ``cpu_seconds`` includes programs that were started and ended in a block; ``waited_seconds`` is
-    the time for which a thread of this process waited for a processor.
-    """
-
-    def __init__(self):
-        self.seconds = self.cpu_seconds = self.waited_seconds = 0.0
+    seconds = 0.0
+    cpu_seconds = 0.0  # also of programs that were started and ended in a block
+    waited_seconds = 0.0  # for which a thread of this process waited for a processor
 
     def __enter__(self):
         self._waited = _waited()
@@ -89,13 +86,13 @@ class Stopwatch:
         )
 
     def count_as(self, number: int) -> None:
-        """Scale the totals by ``number``, for work whose remaining repeats cost the same."""
+        """Count the work ``number`` times, where its other repeats cost the same."""
         self.seconds *= number
         self.cpu_seconds *= number
         self.waited_seconds *= number
 
     def timing(self) -> Timing:
-        """What the stopwatch has measured so far."""
+        """What was measured so far."""
         return _timing([self])
 
 
@@ -107,17 +104,15 @@ def measure(function: Callable, **options: float) -> tuple[object, Timing]:
 def time_interleaved(
     functions: Mapping[str, Callable],
     *,
-    min_repeats: int = 3,
     min_seconds: float = 0.5,
     max_repeats: int = 9,
     max_seconds: float = 4.0,
 ) -> dict[str, tuple[object, Timing]]:
     """Call functions one after the other, round by round, so that slow times meet all of them.
 
-    Each is called at least ``min_repeats`` times, and until its calls took ``min_seconds``
-    together or were ``max_repeats``; but not again once they took ``max_seconds``. Callers must
-    warm up functions that load or compile on first use. Gives the last result and the ``Timing``
-    of each.
+    Each is called at least three times, and until its calls took ``min_seconds`` together or were
+    ``max_repeats``; but not again once they took ``max_seconds``. Callers must warm up functions
+    that load or compile on first use. Gives the last result and the ``Timing`` of each.
     """
     watches = {name: [] for name in functions}
     results = {}
@@ -125,7 +120,7 @@ def time_interleaved(
     def is_due(name):
         spent, repeats = sum(watch.seconds for watch in watches[name]), len(watches[name])
         is_enough = spent >= max_seconds or repeats >= max_repeats
-        return not repeats if is_enough else repeats < min_repeats or spent < min_seconds
+        return not repeats if is_enough else repeats < 3 or spent < min_seconds
 
     while due := [name for name in functions if is_due(name)]:
         for name in due:
@@ -149,7 +144,7 @@ def _timing(watches):
     )
 
 
-def _processor_seconds() -> float:
+def _processor_seconds():
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + ended.ru_utime + ended.ru_stime
 
@@ -173,9 +168,8 @@ def _waited() -> dict[str, float]:
 class TimeCap:
     """Which points of a growing series to start: those predicted to end within ``seconds``.
 
-    The prediction extrapolates the law seconds ~ size^p through the last two points of different
-    sizes, with p between 0 and 3; from a single size with p = ``power``. Without a point there is
-    none.
+    By the law seconds ~ size^p through the last two points of different sizes, with p between 0
+    and 3; from a single size with p = ``power``.
     """
 
     def __init__(self, seconds: float, power: float = 2.0):

@@ -25,8 +25,7 @@ def mark_jobs() -> None:
 def exit_with_parent() -> None:
     """End this process, wherever it is, once its workflow or the shell that waits for it is gone.
 
-    Without this, what outlives a killed run writes beside the next one. Nothing happens in a
-    process that no workflow started.
+    Otherwise it would write beside the next run. Nothing happens where no workflow started it.
     """
     workflow = os.environ.get(_VARIABLE)
     if not workflow:

@@ -24,8 +24,8 @@ import yaml
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import (
+    ADDED_PAPERS,
     add_paper,
-    added_papers,
     claim_files,
     config_path,
     paper_path,
@@ -48,19 +48,19 @@ class Item:
     name: str
     title: str
     caption: str
-    experiment: str
     drawing: str
-    drawing_options: Mapping
-    layout: tuple[Mapping, ...]  # the tables of a table item; none of a figure
     datasets: tuple[str, ...]
     parameters: Mapping
-    printed: str | list[str] | None
-    timed: bool
-    keeps_predictions: bool
     scale: str
     results: Path  # results/<scale>, wherever that lies
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
     protocol: Mapping  # that of its paper
+    layout: tuple[Mapping, ...]  # the tables of a table item; none of a figure
+    experiment: str = ""
+    drawing_options: Mapping = dataclasses.field(default_factory=dict)
+    printed: str | list[str] | None = None
+    timed: bool = False
+    keeps_predictions: bool = False
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
 
     @property
@@ -90,10 +90,7 @@ class Item:
 
     @property
     def drawn_from(self) -> tuple[Path, ...]:
-        """The result tables, or the numbers of other items, from which it is rendered.
-
-        Each with its sidecar, and of the others the sidecars of their tables too.
-        """
+        """The tables, or the numbers of other items, that it shows, with all their sidecars."""
         tables = [self.table(part) for part in self.parts]
         files = [file for table in tables for file in (table, table.with_suffix(".json"))]
         for other in self.numbers_of:
@@ -124,9 +121,8 @@ class Item:
     def finished(self) -> bool:
         """Whether all of its files are there, and those of the items that it takes numbers of."""
         files = [*map(self.output, self.kinds), *self.drawn_from]
-        return all(file.exists() for file in files) and all(
-            other.finished for other in self.numbers_of
-        )
+        own = all(file.exists() for file in files)
+        return own and all(other.finished for other in self.numbers_of)
 
     def command(self, part: str) -> str:
         """The command that repeats one job alone, in an active environment."""
@@ -150,10 +146,7 @@ class Plan:
     results: Path  # results/<scale>, wherever that lies
 
     def of_accepted(self) -> Plan:
-        """The same items, drawn from the accepted tables into ``results/accepted-<scale>``.
-
-        Nothing is measured there, and what a run measured is never among it.
-        """
+        """The same items, drawn from the accepted tables into ``results/accepted-<scale>``."""
         return self.at(RESULTS / f"accepted-{self.scale}")
 
     @property
@@ -267,7 +260,7 @@ def load_plan(config: Mapping | str | Path) -> Plan:
     use_outside(config.get("user", {}))
     papers, items = {}, []
     for paper, overrides in config["papers"].items():
-        if paper not in (known := [*shipped_papers(), *added_papers()]):
+        if paper not in (known := [*shipped_papers(), *ADDED_PAPERS]):
             raise InputError(f"papers: there is no paper '{paper}'; known are: {', '.join(known)}")
         papers[paper] = content = read_yaml(paper_path(paper, "paper.yaml"))
         validate(content, "paper", f"papers/{paper}/paper.yaml")
@@ -321,8 +314,7 @@ def load_scales() -> tuple[Plan, ...]:
 def check_scale(plan: Plan) -> None:
     """Refuse the name of a scale of the project for other settings than its own.
 
-    Its results would be taken for those of the scale. Where the data come from is free: each
-    table says it.
+    Where the data come from is free: each table says it.
     """
     for shipped in _scales():
         if shipped["scale"] != plan.scale:
@@ -341,7 +333,6 @@ def check_scale(plan: Plan) -> None:
 
 
 def _scales():
-    """The configurations of the scales that the project has."""
     base = read_yaml(config_path("config.yaml"))
     changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
     return [base, *(_laid_over(base, change) for change in changes)]
@@ -450,24 +441,19 @@ def _item(paper, name, content, overrides, config):
                 )
     except InputError as error:
         raise InputError(f"{paper} {name}: {error}") from None
+    taken = "title drawing experiment drawing_options printed timed keeps_predictions".split()
     return Item(
         paper=paper,
         name=name,
-        title=entry["title"],
         caption=" ".join(entry["caption"].split()),
-        experiment=entry.get("experiment", ""),
-        drawing=entry["drawing"],
-        drawing_options=entry.get("drawing_options", {}),
-        layout=tuple(entries[name].get("layout", ())),
         datasets=tuple(override.get("datasets", entry.get("datasets", ()))),
         parameters=parameters,
-        printed=entry.get("printed"),
-        timed=entry.get("timed", False),
-        keeps_predictions=entry.get("keeps_predictions", False),
         scale=config["scale"],
         results=RESULTS / config["scale"],
         tables_of=source,
         protocol=protocol,
+        layout=tuple(entries[name].get("layout", ())),
+        **{key: entry[key] for key in taken if key in entry},
     )
 
 
@@ -494,12 +480,12 @@ def _kind(value):
 
 def _check_folds(place, key, value, known, n_folds):
     """Refuse folds that the paper's split has not: by number, or those that its file names."""
+    is_list = isinstance(known, list)
+    named = is_list and any(isinstance(fold, str) for fold in known)
     if key not in ("fold", "folds", "timed_folds") or not isinstance(value, int | list):
         return
-    if key == "folds" and not isinstance(known, list):  # how many there are
-        return
-    named = isinstance(known, list) and any(isinstance(fold, str) for fold in known)
-    if not named and n_folds is None:
+    # A number as ``folds`` is how many there are.
+    if (key == "folds" and not is_list) or (not named and n_folds is None):
         return
     right = known if named else list(range(n_folds))
     for fold in value if isinstance(value, list) else [value]:

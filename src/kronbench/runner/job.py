@@ -28,15 +28,11 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
 
     Of an item that keeps predictions also those, the arrays of ``frame.attrs["predictions"]``.
     """
+    place = f"{item.paper} {item.name}"
     if not item.measures:
-        raise InputError(
-            f"{item.paper} {item.name} measures nothing itself; make it with: "
-            f"{item.workflow_command}"
-        )
+        raise InputError(f"{place} measures nothing itself; make it with: {item.workflow_command}")
     if part not in item.parts:
-        raise InputError(
-            f"{item.paper} {item.name} has no part '{part}'; it has: {', '.join(item.parts)}"
-        )
+        raise InputError(f"{place} has no part '{part}'; it has: {', '.join(item.parts)}")
     data = None
     if item.datasets:
         folder = plan.data_folder(part)
@@ -45,8 +41,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     digests = made_from(plan, item, part)
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
     importlib.import_module(item.experiment_module)
-    if item.timed:
-        # Here, because other jobs have no use for all that it imports.
+    if item.timed:  # other jobs have no use for all that it imports
         from kronbench.runner.warm_up import warm_up
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
@@ -54,10 +49,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
             warm_up([item.parameters])
+        name = f"{item.paper}.{item.experiment}"
         with watch:
-            frame = run_experiment(
-                f"{item.paper}.{item.experiment}", dict(item.parameters), data, part
-            )
+            frame = run_experiment(name, dict(item.parameters), data, part)
         surroundings = describe(threads)
     table = item.table(part)
     sidecar = {
@@ -93,8 +87,7 @@ def run_experiment(
 ) -> pd.DataFrame:
     """Run an experiment, ``<paper>.<name>``, and say in each row where its numbers come from.
 
-    Adds the columns ``dataset`` (as the paper spells it), ``source``, ``seed`` and ``peak_mib``
-    (largest resident set of the process so far, MiB).
+    ``dataset`` is spelt as in the paper; ``peak_mib`` is that of the process so far.
     """
     paper, _, name = experiment.partition(".")
     module = importlib.import_module(f"kronbench.papers.{paper}.measure.{name}")

@@ -1,10 +1,9 @@
 """What a table was made from: one digest of the code and the settings that a job depends on.
 
-A measurement depends on what can change a number in its table, and on nothing else: neither on
-other experiments, nor on captions, nor on the report. Modules are followed through the imports of
-the package, name by name, from those that a job starts with; docstrings and comments do not count.
-The digests are parameters of the jobs, so that no source file is among their inputs. Modules are
-read as text, since importing them would load numba and scikit-learn into what only plans.
+A measurement depends on what can change a number in its table, and on nothing else. Modules are
+followed through the imports of the package, name by name, from those that a job starts with;
+docstrings and comments do not count. The digests are parameters of the jobs: no source file is an
+input. Modules are read as text, since importing them would load numba and scikit-learn.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ _BEFORE_THE_CLOCK = {"kronbench.runner.warm_up", "kronbench.datasets"}
 
 
 def table_digests(item: Item) -> dict[str, str]:
-    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables.
-
-    They are the same on every machine and wherever the checkout lies.
-    """
+    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables."""
     settings = {"parameters": dict(item.parameters), "timed": item.timed}
     return {"sources": _digest(table_code(item)), "settings": _digest(settings)}
 
@@ -89,10 +85,7 @@ def data_digest(name: str, mirror: str | None = None) -> str:
 
 
 def data_code(name: str) -> dict[str, str]:
-    """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate.
-
-    Not of the parsers of other formats, nor of the runner, which hands on the configuration.
-    """
+    """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate."""
     from kronbench import datasets
 
     makers = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *datasets.modules_of(name))
@@ -115,11 +108,7 @@ def drawing_digest(item: Item) -> str:
 
 
 def page_digest(plan: Plan) -> str:
-    """One sha256 of what the page depends on beside results.
-
-    Its code, templates, claims, the printed numbers that these quote, paper files, and the
-    verdicts with which it compares.
-    """
+    """One sha256 of what the page depends on beside results."""
     files = [*_printed(*plan.items), *package_path("report", "templates").iterdir()]
     for paper in plan.papers:
         files += [paper_path(paper, "paper.yaml"), *claim_files(paper)]

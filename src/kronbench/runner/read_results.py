@@ -27,11 +27,7 @@ def other_data_of(item: Item) -> dict[str, str]:
 
 
 def read_results(item: Item) -> pd.DataFrame:
-    """All parts of an item: its tables below each other.
-
-    Of an item that brings others together: their numbers, and in the column ``of`` (paper/item)
-    whose.
-    """
+    """All tables of an item; or the numbers of others, in the column ``of`` (paper/item) whose."""
     frames = [
         read_numbers(other).assign(of=f"{other.paper}/{other.name}") for other in item.numbers_of
     ]

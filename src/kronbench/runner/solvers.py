@@ -15,8 +15,7 @@ from kronbench.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-# How alike two names are (1: the same) from which one is taken for the other, misspelt.
-_ALIKE = 0.8
+_ALIKE = 0.8  # how alike two names are from which one is taken for the other, misspelt
 
 
 class SolverMissing(Exception):
@@ -82,22 +81,20 @@ def scores_of(model: Any, pairs: Any) -> np.ndarray:
 
 
 def check_entries(parameters: Mapping) -> None:
-    """InputError where one method of an item names no solver and the others do.
-
-    A method is an entry of a mapping under the key ``methods`` or ``solvers``.
-    """
+    """InputError where one of an item's ``methods`` or ``solvers`` names no solver, others do."""
     for key in ("methods", "solvers"):
         entries = parameters.get(key)
         entries = entries if isinstance(entries, Mapping) else {}
-        named = [entry for entry in entries.values() if isinstance(entry, Mapping)]
-        if not any("solver" in entry for entry in named):
-            continue
-        for name, entry in entries.items():
-            if not (isinstance(entry, Mapping) and isinstance(entry.get("solver"), str)):
-                known = list(entry) if isinstance(entry, Mapping) else []
-                near = difflib.get_close_matches("solver", known, n=1)
-                hint = f"; it has '{near[0]}'" if near else ""
-                raise InputError(f"{key}: {name} has no import path under the key 'solver'{hint}")
+        # of each entry what it has
+        known = {name: of if isinstance(of, Mapping) else {} for name, of in entries.items()}
+        if any("solver" in entry for entry in known.values()):
+            for name, entry in known.items():
+                if not isinstance(entry.get("solver"), str):
+                    near = difflib.get_close_matches("solver", list(entry), n=1)
+                    hint = f"; it has '{near[0]}'" if near else ""
+                    raise InputError(
+                        f"{key}: {name} has no import path under the key 'solver'{hint}"
+                    )
 
 
 def import_paths(parameters: object) -> Iterator[str]:
@@ -106,15 +103,11 @@ def import_paths(parameters: object) -> Iterator[str]:
     Below an entry that names its solver are that solver's own parameters, whose ``solver`` is
     that of linear systems.
     """
-    if isinstance(parameters, Mapping):
-        path = parameters.get("solver")
-        if isinstance(path, str):
-            yield path
-        else:
-            for value in parameters.values():
-                yield from import_paths(value)
-    elif isinstance(parameters, list):
-        for value in parameters:
+    if isinstance(parameters, Mapping) and isinstance(parameters.get("solver"), str):
+        yield parameters["solver"]
+    elif isinstance(parameters, Mapping | list):
+        values = parameters.values() if isinstance(parameters, Mapping) else parameters
+        for value in values:
             yield from import_paths(value)
 
 
