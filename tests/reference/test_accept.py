@@ -204,14 +204,11 @@ def test_surrogates_do_not_take_the_place_of_real_data(plan):
     assert kept(plan.accepted) == before
 
 
-def test_a_run_of_fewer_papers_is_not_accepted(plan):
+def test_a_run_that_is_not_finished_or_of_fewer_papers_is_not_accepted(plan, capsys):
     file = plan.accepted / "verdicts.csv"
     file.write_text(file.read_text().replace("learns,airola", "learns,stock"))
     with pytest.raises(InputError, match="this run has no stock"):
         accept(plan)
-
-
-def test_the_command_needs_a_finished_run(plan, capsys):
     (plan.report / "claims.csv").unlink()
     assert main(["accept", "--config", str(plan.save())]) == 2
     assert "claims.csv is missing" in capsys.readouterr().err
@@ -227,15 +224,9 @@ def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(plan, what):
         "numbers": table.output("csv"),
     }[what]
     path.write_bytes(path.read_bytes()[:-9])
-    for call in (
-        lambda: accept(plan),
-        lambda: accept(plan, write=True),
-        lambda: write_report(plan),
-    ):
-        with pytest.raises(InputError) as told:
+    for call in (lambda: accept(plan, write=True), lambda: write_report(plan)):
+        with pytest.raises(InputError, match=re.escape(str(path))):
             call()
-        assert str(path) in str(told.value)
-        assert "\n" not in str(told.value)
     assert kept(plan.accepted) == before
 
 
