@@ -44,12 +44,12 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, *_: f"warning: {message}"
+    status = 1
     try:
         with extra_for("this command"):
             return arguments.function(arguments) or 0
     except InputError as error:
-        print(f"kronbench: error: {error}", file=sys.stderr)
-        return 2
+        sentence, status = str(error), 2
     except KeyboardInterrupt:
         print("kronbench: interrupted", file=sys.stderr)
         return 130
@@ -57,20 +57,17 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if not (sentence := os_error_advice(error)):
+        if not (sentence := printable(os_error_advice(error))):
             raise
-        print(f"kronbench: error: {printable(sentence)}", file=sys.stderr)
-        return 1
     except MemoryError as error:
         command = " ".join(sys.argv[1:] if argv is None else argv)
         detail = f" ({error})" if str(error) else ""
-        print(
-            f"kronbench: error: '{command}' ran out of memory{detail}; give it a machine with "
-            "more, let fewer jobs run at once (--cores 1), or make the item smaller in the "
-            "configuration",
-            file=sys.stderr,
+        sentence = (
+            f"'{command}' ran out of memory{detail}; give it a machine with more, let fewer jobs "
+            "run at once (--cores 1), or make the item smaller in the configuration"
         )
-        return 1
+    print(f"kronbench: error: {sentence}", file=sys.stderr)
+    return status
 
 
 def _parser():
@@ -180,11 +177,11 @@ def _add_own_methods(add):
 def _add_suite(add):
     """The commands that make figures, get data, and compare and keep runs."""
     help_ = "make figures and tables: all, those of a paper, or one"
-    figures = add("figures", _figures, help_).add_argument
+    figures = add("figures", _suite, help_).add_argument
     figures("paper", nargs="?", help="e.g. stock (default: all papers)")
     figures("item", nargs="?", help="e.g. table-6.1 (default: all items of the paper)")
     _add_how(figures)
-    page = add("page", _page, "draw the accepted run, without data and without measuring")
+    page = add("page", _suite, "draw the accepted run, without data and without measuring")
     page.add_argument("--scale", default="default", help="smoke, default or paper")
     data = _adder(add("data", None, "data sets: list, fetch, describe"), "ACTION")
     data("list", _data, "list all data sets with their titles")
@@ -195,14 +192,14 @@ def _add_suite(add):
     describe = data("describe", _data, "show shape, files, licence and citation")
     describe.add_argument("name")
     help_ = "compare two runs; the exit status is 1 if results moved"
-    compare = add("compare", _compare, help_).add_argument
+    compare = add("compare", _suite, help_).add_argument
     compare("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare("b", type=Path)
-    accept = add("accept", _accept, "make a run the reference for later runs").add_argument
+    accept = add("accept", _job, "make a run the reference for later runs").add_argument
     accept("--yes", action="store_true", help="write it (default: only list what moves)")
     accept("--config", **_CONFIG)
     help_ = "pack a finished run into one file, to keep or publish"
-    archive = add("archive", _archive, help_).add_argument
+    archive = add("archive", _suite, help_).add_argument
     archive("results", type=Path, help="results/<scale>")
     archive("-o", "--out", type=Path, required=True, metavar="FILE.zip")
     archive("--author", metavar="NAME", help="author of the run, for its description")
@@ -407,40 +404,30 @@ def _run_with(arguments):
     return status
 
 
-def _figures(arguments):
-    from kronbench.reference.figures import make_figures
+def _suite(arguments):
+    """One of the commands on whole runs."""
+    if arguments.command == "figures":
+        from kronbench.reference.figures import make_figures
 
-    wanted = arguments.paper, arguments.item, arguments.scale
-    return make_figures(*wanted, arguments.cores, arguments.dry_run)
+        wanted = arguments.paper, arguments.item, arguments.scale
+        return make_figures(*wanted, arguments.cores, arguments.dry_run)
+    if arguments.command == "compare":
+        from kronbench.reference.compare import compare, markdown, moved, read_run
 
+        a, b = read_run(arguments.a), read_run(arguments.b)
+        differences = compare(a, b)
+        print(markdown(a, b, differences))
+        return int(moved(differences))
+    if arguments.command == "page":
+        from kronbench.reference.figures import plan_of_scale
+        from kronbench.report.accepted_page import draw_accepted
 
-def _page(arguments):
-    from kronbench.reference.figures import plan_of_scale
-    from kronbench.report.accepted_page import draw_accepted
+        print(draw_accepted(plan_of_scale(arguments.scale)))
+    else:
+        from kronbench.reference.archive import archive
 
-    print(draw_accepted(plan_of_scale(arguments.scale)))
-
-
-def _compare(arguments):
-    from kronbench.reference.compare import compare, markdown, moved, read_run
-
-    a, b = read_run(arguments.a), read_run(arguments.b)
-    differences = compare(a, b)
-    print(markdown(a, b, differences))
-    return int(moved(differences))
-
-
-def _accept(arguments):
-    from kronbench.reference.accepted import accept
-    from kronbench.runner.items import load_plan
-
-    print(accept(load_plan(arguments.config), write=arguments.yes))
-
-
-def _archive(arguments):
-    from kronbench.reference.archive import archive
-
-    print(archive(arguments.results, arguments.out, arguments.author))
+        print(archive(arguments.results, arguments.out, arguments.author))
+    return 0
 
 
 def _data(arguments):
@@ -463,7 +450,7 @@ def _data(arguments):
 
 
 def _job(arguments):
-    """One of the commands that the workflow calls."""
+    """One of the commands that read the configuration of a run; the workflow calls most."""
     from kronbench.runner.items import load_plan
 
     plan = load_plan(arguments.config)
@@ -484,9 +471,13 @@ def _job(arguments):
         from kronbench.report.page import write_report
 
         print(write_report(plan))
+    elif arguments.command == "accept":
+        from kronbench.reference.accepted import accept
+
+        print(accept(plan, write=arguments.yes))
     else:
         from kronbench.files import write_text
-        from kronbench.runner.environment import describe
+        from kronbench.runner.job import describe
         from kronbench.runner.warm_up import warm_up
 
         warm_up([item.parameters for item in plan.items if item.timed])

@@ -1,15 +1,16 @@
-"""Clocks and memory, read inside the process: repeats in turn, median and spread, disturbance."""
+"""Clocks and memory, read inside the process: repeats in turn, calls, spread, disturbance."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 
 import numba
@@ -196,6 +197,51 @@ class TimeCap:
     def allows(self, size: float) -> bool:
         """Whether the predicted seconds of a size are within the cap."""
         return self.predicted(size) <= self.seconds
+
+
+@dataclasses.dataclass
+class Calls:
+    """How often a method was called, and the wall seconds spent in it and in no other watched."""
+
+    count: int = 0
+    seconds: float = 0.0
+
+
+@contextlib.contextmanager
+def watched_calls(
+    methods: Mapping[Hashable, tuple[type, str]],
+) -> Iterator[dict[Hashable, Calls]]:
+    """Count and time the calls of methods, given as (class, name), while the block runs.
+
+    The seconds of a method that calls another watched one are the other's alone. In one thread.
+    """
+    calls = {key: Calls() for key in methods}
+    inner = []  # of each watched call that runs: the seconds of the watched calls inside it
+
+    def watched(method, record):
+        @functools.wraps(method)
+        def call(*arguments, **options):
+            inner.append(0.0)
+            begun = time.perf_counter()
+            try:
+                return method(*arguments, **options)
+            finally:
+                seconds = time.perf_counter() - begun
+                record.count += 1
+                record.seconds += seconds - inner.pop()
+                if inner:
+                    inner[-1] += seconds
+
+        return call
+
+    with contextlib.ExitStack() as restored:
+        for key, (owner, name) in methods.items():
+            if name in vars(owner):
+                restored.callback(setattr, owner, name, vars(owner)[name])
+            else:  # of a base class
+                restored.callback(delattr, owner, name)
+            setattr(owner, name, watched(getattr(owner, name), calls[key]))
+        yield calls
 
 
 def peak_mib() -> float:

@@ -11,8 +11,7 @@ from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
-from kronbench.runner.call_times import watched_calls
-from kronbench.runner.clock import Stopwatch
+from kronbench.runner.clock import Stopwatch, watched_calls
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
 
