@@ -79,7 +79,7 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
     The file that is asked for first appears last. So where it is new, all are.
     """
     wanted = [Path(path) for path in paths]
-    temporaries: dict[str | None, Path] = {}
+    temporaries: dict[str, Path] = {}
     umask = os.umask(0)
     os.umask(umask)
     for path in wanted:
