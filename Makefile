@@ -1,6 +1,5 @@
 # make help                          these lines
 # make figures [SCALE=smoke|paper]   set up .venv, run the workflow, end with the report page
-# make figures FROM=accepted ...     the same, accepted parts taken where nothing changed (docs/accepted.md)
 # make page [SCALE=smoke|paper]      everything drawn from the accepted tables, without data (docs/accepted.md)
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for parsers (an hour), few in make test
@@ -35,14 +34,10 @@ CONFIGFILE := $(if $(filter-out default,$(SCALE)),--configfile config/$(SCALE).y
 # cores there are: with one the largest deviations, of 1e-12 and less, have other digits.
 V3 := OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES= NPY_DISABLE_CPU_FEATURES=X86_V4
 
-ifneq ($(filter-out accepted,$(FROM)),)
-$(error FROM is '$(FROM)'; parts can be taken from the accepted run alone: FROM=accepted)
-endif
-
 .PHONY: help figures page test docs lint check compare fuzz faults peers archive dist lock
 
 figures: $(VENV)/ready
-	@$(IN_VENV) snakemake --cores $(CORES) $(CONFIGFILE) $(if $(FROM),--config parts=accepted)
+	@$(IN_VENV) snakemake --cores $(CORES) $(CONFIGFILE)
 
 help:
 	@sed -n '/^#/!q; s/^# //p' $(firstword $(MAKEFILE_LIST))

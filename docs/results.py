@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.files import read_json
-from kronbench.reference.accepted import accepted_jobs, sidecars_of
+from kronbench.reference.accepted import accepted_jobs, files_of
 from kronbench.reference.figures import plan_of_scale
 from kronbench.reference.verdicts import (
     CONTRADICTED,
@@ -81,7 +81,7 @@ def _left_out(plan) -> Iterator[str]:
     """What jobs say that they did not run, such as a training beyond its cap."""
     said = where_skipped(
         (f"`{sidecar['paper']} {sidecar['item']}`", sidecar["skipped"])
-        for sidecar in sidecars_of(plan)
+        for sidecar in (read_json(files_of(plan, *job)[1]) for job in accepted_jobs(plan))
     )
     if said:
         yield "## What was left out\n"

@@ -30,11 +30,3 @@ def test_bash_offers_what_may_come_next(capsys, tmp_path):
         command = ["bash", "-c", f"{script}\n{code}"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert sorted(done.stdout.split()) == sorted(offered), words
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_the_other_shells_get_the_commands(shell, capsys):
-    assert main(["completion", shell]) == 0
-    text = capsys.readouterr().out
-    for word in ("evaluate", "run-with", "policy", "dry-run"):
-        assert word in text

@@ -24,6 +24,7 @@ _CONFIG_TEXT = "results/<scale>/config.yaml, which a run writes, or settings as 
 _CONFIG = {"required": True, "metavar": "FILE", "help": _CONFIG_TEXT}
 _PATH = {"metavar": "FOLDER", "help": "folder of the solver's module, if not installed"}
 _SET_TEXT = "a parameter of the solver, e.g. reg=0.1 or row_kernel=gaussian; repeatable"
+_RECIPE = ("seed", "scale", "selects")
 _SET = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": _SET_TEXT}
 
 
@@ -43,12 +44,12 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, *_: f"warning: {message}"
+    status = 1
     try:
         with extra_for("this command"):
             return arguments.function(arguments) or 0
     except InputError as error:
-        print(f"kronbench: error: {error}", file=sys.stderr)
-        return 2
+        sentence, status = str(error), 2
     except KeyboardInterrupt:
         print("kronbench: interrupted", file=sys.stderr)
         return 130
@@ -56,20 +57,17 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if not (sentence := os_error_advice(error)):
+        if not (sentence := printable(os_error_advice(error))):
             raise
-        print(f"kronbench: error: {printable(sentence)}", file=sys.stderr)
-        return 1
     except MemoryError as error:
         command = " ".join(sys.argv[1:] if argv is None else argv)
         detail = f" ({error})" if str(error) else ""
-        print(
-            f"kronbench: error: '{command}' ran out of memory{detail}; give it a machine with "
-            "more, let fewer jobs run at once (--cores 1), or make the item smaller in the "
-            "configuration",
-            file=sys.stderr,
+        sentence = (
+            f"'{command}' ran out of memory{detail}; give it a machine with more, let fewer jobs "
+            "run at once (--cores 1), or make the item smaller in the configuration"
         )
-        return 1
+    print(f"kronbench: error: {sentence}", file=sys.stderr)
+    return status
 
 
 def _parser():
@@ -93,7 +91,7 @@ def _adder(parser, metavar, **words):
 
     def add(name, function, text):
         command = commands.add_parser(name, help=text)
-        command.set_defaults(function=function)
+        command.set_defaults(function=function, command=name)
         return command
 
     return add
@@ -126,7 +124,7 @@ def _add_own_pairs(add):
         arg("--solver", required=True, help=solver)
         arg("--set", **_SET)
         arg("--scale", action="store_true", help=scaled)
-        arg("--select", action="store_true", help=selected)
+        arg("--select", action="store_true", dest="selects", help=selected)
         arg("--seed", type=_seed, default=0, help="seed of splits (default: 0)")
     evaluate("--path", **_PATH)
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
@@ -179,29 +177,29 @@ def _add_own_methods(add):
 def _add_suite(add):
     """The commands that make figures, get data, and compare and keep runs."""
     help_ = "make figures and tables: all, those of a paper, or one"
-    figures = add("figures", _figures, help_).add_argument
+    figures = add("figures", _suite, help_).add_argument
     figures("paper", nargs="?", help="e.g. stock (default: all papers)")
     figures("item", nargs="?", help="e.g. table-6.1 (default: all items of the paper)")
     _add_how(figures)
-    page = add("page", _page, "draw the accepted run, without data and without measuring")
+    page = add("page", _suite, "draw the accepted run, without data and without measuring")
     page.add_argument("--scale", default="default", help="smoke, default or paper")
     data = _adder(add("data", None, "data sets: list, fetch, describe"), "ACTION")
-    data("list", _data_list, "list all data sets with their titles")
-    fetch = data("fetch", _data_fetch, "get and check the files of one data set").add_argument
+    data("list", _data, "list all data sets with their titles")
+    fetch = data("fetch", _data, "get and check the files of one data set").add_argument
     fetch("name")
     fetch("--policy", choices=["auto", "real", "surrogate"], default="auto")
     fetch("--out", type=Path, help="folder for data.npz and provenance.json")
-    describe = data("describe", _data_describe, "show shape, files, licence and citation")
+    describe = data("describe", _data, "show shape, files, licence and citation")
     describe.add_argument("name")
     help_ = "compare two runs; the exit status is 1 if results moved"
-    compare = add("compare", _compare, help_).add_argument
+    compare = add("compare", _suite, help_).add_argument
     compare("a", type=Path, help="results/<scale>, or results/reference/<scale>")
     compare("b", type=Path)
-    accept = add("accept", _accept, "make a run the reference for later runs").add_argument
+    accept = add("accept", _job, "make a run the reference for later runs").add_argument
     accept("--yes", action="store_true", help="write it (default: only list what moves)")
     accept("--config", **_CONFIG)
     help_ = "pack a finished run into one file, to keep or publish"
-    archive = add("archive", _archive, help_).add_argument
+    archive = add("archive", _suite, help_).add_argument
     archive("results", type=Path, help="results/<scale>")
     archive("-o", "--out", type=Path, required=True, metavar="FILE.zip")
     archive("--author", metavar="NAME", help="author of the run, for its description")
@@ -211,28 +209,23 @@ def _add_suite(add):
 
 def _add_jobs(add):
     """The commands that the workflow calls."""
-    part = "a data set of the item, or 'all' if it has none"
-    run = add("run", _run, "measure one part of an item into its result table").add_argument
+    run = add("run", _job, "measure one part of an item into its result table").add_argument
     run("--threads", type=_positive, default=os.cpu_count(), help="threads of BLAS and numba")
-    restore = add("restore", _restore, "take one part of an item from the accepted run")
-    restore = restore.add_argument
-    render = add("render", _render, "draw one item from its result tables").add_argument
-    for arg in (run, restore, render):
+    render = add("render", _job, "draw one item from its result tables").add_argument
+    for arg in (run, render):
         arg("paper")
         arg("item")
-    for arg in (run, restore):
-        arg("part", help=part)
-    prepare = add("prepare", _prepare, "put a data set into the results of a run").add_argument
+    run("part", help="a data set of the item, or 'all' if it has none")
+    prepare = add("prepare", _job, "put a data set into the results of a run").add_argument
     prepare("name")
-    help_ = "judge the claims and write the page, also of a part"
-    report = add("report", _report, help_).add_argument
-    compile_ = add("compile", _compile, "compile what timed jobs need").add_argument
+    report = add("report", _job, "judge the claims and write the page, also of a part")
+    compile_ = add("compile", _job, "compile what timed jobs need").add_argument
     compile_("--out", type=Path, required=True, help="file that records what was compiled")
-    for arg in (run, restore, render, prepare, report, compile_):
-        arg("--config", **_CONFIG)
     text = "folder of results (default: results/<scale>)"
-    for arg in (run, restore, render, prepare, report):
-        arg("--results", type=Path, metavar="FOLDER", help=text)
+    for arg in (run, render, prepare, report.add_argument, compile_):
+        arg("--config", **_CONFIG)
+        if arg is not compile_:
+            arg("--results", type=Path, metavar="FOLDER", help=text)
 
 
 def _add_how(arg):
@@ -273,7 +266,7 @@ def _evaluate(arguments):
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
         similarity=arguments.similarity,
-        **_recipe(arguments),
+        **{name: getattr(arguments, name) for name in _RECIPE},
     )
     from kronbench.own_pairs.evaluate import as_text
 
@@ -283,16 +276,8 @@ def _evaluate(arguments):
 def _fit(arguments):
     from kronbench.own_pairs.commands import fit_files
 
-    recipe = {"setting": arguments.setting, **_recipe(arguments)}
-    _say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **recipe))
-
-
-def _recipe(arguments):
-    return {
-        "seed": arguments.seed,
-        "scale": arguments.scale,
-        "selects": arguments.select,
-    }
+    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE)}
+    _say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **options))
 
 
 def _tables(arguments):
@@ -346,195 +331,157 @@ def _use_path(path):
 
 
 def _check(arguments):
-    if Path(arguments.solver).is_dir():
-        parts = _check_paper(arguments.solver)
-    else:
-        _use_path(arguments.path)
-        from kronbench.own_pairs.contract import check_solver
-
-        parts = check_solver(arguments.solver)
     broken = 0
-    for part, wrong in parts:
+    for part, wrong in _checked(arguments):
         mark = "BROKEN" if wrong else "ok"
         print(f"{mark:6}  {part}" + (f"\n        {wrong}" if wrong else ""))
         broken += bool(wrong)
     return 1 if broken else 0
 
 
-def _check_paper(folder):
-    from kronbench.reference.run_with import check_paper, plan_with_paper
-    from kronbench.report.claim_files import load_statements
+def _checked(arguments):
+    """The parts of a solver or of a paper's folder, each with what is wrong with it."""
+    if Path(arguments.solver).is_dir():
+        from kronbench.reference.run_with import check_paper, plan_with_paper
+        from kronbench.report.claim_files import load_statements
 
-    plan, paper = plan_with_paper(folder)
-    claims = load_statements(plan).claims
-    yield f"{sum(claim['paper'] == paper for claim in claims)} claims read", ""
-    yield from check_paper(plan, paper)
+        plan, paper = plan_with_paper(arguments.solver)
+        claims = load_statements(plan).claims
+        yield f"{sum(claim['paper'] == paper for claim in claims)} claims read", ""
+        yield from check_paper(plan, paper)
+    else:
+        _use_path(arguments.path)
+        from kronbench.own_pairs.contract import check_solver
+
+        yield from check_solver(arguments.solver)
 
 
 def _run_with(arguments):
-    from kronbench.reference.figures import check_checkout, described, make_items
+    from kronbench.reference import figures, run_with
 
-    check_checkout(arguments.cores)
+    figures.check_checkout(arguments.cores)
+    how = arguments.cores, arguments.dry_run
     is_paper = Path(arguments.solver).is_dir()
     is_file = Path(arguments.solver).suffix in (".yaml", ".yml")
-    only_one = ["set", "name", "path", "registry", "data", "add"] + ["paper", "item"] * is_paper
-    for name in only_one if is_paper or is_file else ():
+    options = ["set", "name", "path", "registry", "data", "add"]
+    refused = [*options, "paper", "item"] if is_paper else options if is_file else ()
+    for name in refused:
         if getattr(arguments, name):
             raise InputError(
                 f"{name} is for a single solver: leave it out with {arguments.solver}"
             )
-    plan, items, *outside = (_own_paper if is_paper else _own_solvers)(arguments, is_file)
-    status = make_items(plan, items, arguments.cores, arguments.dry_run)
-    if not (is_paper or arguments.dry_run or status):
-        from kronbench.reference.run_with import write_rows
+    if is_paper:
+        from kronbench.report.claim_files import load_statements
 
-        print("".join(f"\n{described(item)}\n" for item in items), end="")
-        for path in write_rows(plan, items, *outside):
-            print(f"others can compare with your rows: --add {path}")
-    return status
+        plan, paper = run_with.plan_with_paper(arguments.solver, arguments.scale)
+        load_statements(plan)  # before any job
+        return figures.make_items(plan, [item for item in plan.items if item.paper == paper], *how)
 
-
-def _own_paper(arguments, _):
-    from kronbench.reference.run_with import plan_with_paper
-    from kronbench.report.claim_files import load_statements
-
-    plan, paper = plan_with_paper(arguments.solver, arguments.scale)
-    load_statements(plan)  # before any job
-    return plan, [item for item in plan.items if item.paper == paper]
-
-
-def _own_solvers(arguments, is_file):
     from kronbench.own_pairs.contract import check_keeps_contract
     from kronbench.own_pairs.recipe import read_assignments
-    from kronbench.reference import run_with
 
     if is_file:
         outside = run_with.outside_of_file(arguments.solver)
     else:
         _use_path(arguments.path)
         parameters = read_assignments(arguments.solver, arguments.set)
-        options = {
-            name: getattr(arguments, name) for name in ("name", "path", "registry", "data", "add")
-        }
-        outside = run_with.outside_of_options(arguments.solver, parameters, **options)
+        given = {name: getattr(arguments, name) for name in options[1:]}
+        outside = run_with.outside_of_options(arguments.solver, parameters, **given)
     wanted = arguments.paper, arguments.item, arguments.scale
     plan, items, left_out = run_with.plan_with_solvers(outside, *wanted)
     for entry in outside.solvers.values():
         check_keeps_contract(entry["solver"], entry["parameters"])
     for sentence in left_out:
         print(f"left out: {sentence}", file=sys.stderr)
-    return plan, items, outside
+    status = figures.make_items(plan, items, *how)
+    if not (status or arguments.dry_run):
+        for item in items:
+            if item.layout:
+                print(f"\n{item.output('md').read_text(encoding='utf-8').strip()}")
+            print(f"\n{item.paper} {item.name}: {item.target}")
+        for path in run_with.write_rows(plan, items, outside):
+            print(f"others can compare with your rows: --add {path}")
+    return status
 
 
-def _figures(arguments):
-    from kronbench.reference.figures import make_figures
+def _suite(arguments):
+    """One of the commands on whole runs."""
+    if arguments.command == "figures":
+        from kronbench.reference.figures import make_figures
 
-    wanted = arguments.paper, arguments.item, arguments.scale
-    return make_figures(*wanted, arguments.cores, arguments.dry_run)
+        wanted = arguments.paper, arguments.item, arguments.scale
+        return make_figures(*wanted, arguments.cores, arguments.dry_run)
+    if arguments.command == "compare":
+        from kronbench.reference.compare import compare, markdown, moved, read_run
 
+        a, b = read_run(arguments.a), read_run(arguments.b)
+        differences = compare(a, b)
+        print(markdown(a, b, differences))
+        return int(moved(differences))
+    if arguments.command == "page":
+        from kronbench.reference.figures import plan_of_scale
+        from kronbench.report.accepted_page import draw_accepted
 
-def _page(arguments):
-    from kronbench.reference.figures import plan_of_scale
-    from kronbench.report.accepted_page import draw_accepted
+        print(draw_accepted(plan_of_scale(arguments.scale)))
+    else:
+        from kronbench.reference.archive import archive
 
-    print(draw_accepted(plan_of_scale(arguments.scale)))
-
-
-def _compare(arguments):
-    from kronbench.reference.compare import compare, markdown, moved, read_run
-
-    a, b = read_run(arguments.a), read_run(arguments.b)
-    differences = compare(a, b)
-    print(markdown(a, b, differences))
-    return int(moved(differences))
-
-
-def _accept(arguments):
-    from kronbench.reference.accept import accept
-
-    print(accept(_plan(arguments), write=arguments.yes))
+        print(archive(arguments.results, arguments.out, arguments.author))
+    return 0
 
 
-def _plan(arguments):
+def _data(arguments):
+    from kronbench import datasets
+
+    if arguments.command == "list":
+        for name in datasets.names():
+            print(f"{name:22s} {datasets.describe(name)['title']}")
+    elif arguments.command == "fetch":
+        data = datasets.load(arguments.name, policy=arguments.policy)
+        if arguments.out:
+            data.save(arguments.out)
+        sizes = [f"{key} {'x'.join(map(str, of.shape))}" for key, of in data.arrays.items()]
+        print(f"{data.name}: source {data.source}; {', '.join(sizes)}")
+    else:
+        import yaml
+
+        known = datasets.describe(arguments.name)
+        print(yaml.safe_dump(known, sort_keys=False, width=96), end="")
+
+
+def _job(arguments):
+    """One of the commands that read the configuration of a run; the workflow calls most."""
     from kronbench.runner.items import load_plan
 
     plan = load_plan(arguments.config)
-    results = getattr(arguments, "results", None)
-    return plan.at(results) if results else plan
+    if getattr(arguments, "results", None):
+        plan = plan.at(arguments.results)
+    if arguments.command == "run":
+        from kronbench.runner.job import run_job
 
+        item = plan.item(arguments.paper, arguments.item)
+        run_job(plan, item, arguments.part, arguments.threads)
+    elif arguments.command == "render":
+        from kronbench.report.render import render
 
-def _archive(arguments):
-    from kronbench.reference.archive import archive
+        render(plan.item(arguments.paper, arguments.item))
+    elif arguments.command == "prepare":
+        plan.prepare(arguments.name)
+    elif arguments.command == "report":
+        from kronbench.report.page import write_report
 
-    print(archive(arguments.results, arguments.out, arguments.author))
+        print(write_report(plan))
+    elif arguments.command == "accept":
+        from kronbench.reference.accepted import accept
 
+        print(accept(plan, write=arguments.yes))
+    else:
+        from kronbench.files import write_text
+        from kronbench.runner.job import describe
+        from kronbench.runner.warm_up import warm_up
 
-def _data_list(arguments):
-    from kronbench import datasets
-
-    for name in datasets.names():
-        print(f"{name:22s} {datasets.describe(name)['title']}")
-
-
-def _data_fetch(arguments):
-    from kronbench import datasets
-
-    data = datasets.load(arguments.name, policy=arguments.policy)
-    if arguments.out:
-        data.save(arguments.out)
-    sizes = ", ".join(
-        f"{key} {'x'.join(map(str, value.shape))}" for key, value in data.arrays.items()
-    )
-    print(f"{data.name}: source {data.source}; {sizes}")
-
-
-def _data_describe(arguments):
-    import yaml
-
-    from kronbench import datasets
-
-    print(yaml.safe_dump(datasets.describe(arguments.name), sort_keys=False, width=96), end="")
-
-
-def _run(arguments):
-    from kronbench.runner.job import run_job
-
-    plan = _plan(arguments)
-    run_job(plan, plan.item(arguments.paper, arguments.item), arguments.part, arguments.threads)
-
-
-def _restore(arguments):
-    from kronbench.reference.accepted import restore
-
-    plan = _plan(arguments)
-    restore(plan, plan.item(arguments.paper, arguments.item), arguments.part)
-
-
-def _render(arguments):
-    from kronbench.report.render import render
-
-    render(_plan(arguments).item(arguments.paper, arguments.item))
-
-
-def _prepare(arguments):
-    from kronbench.runner.prepared_data import prepare
-
-    prepare(_plan(arguments), arguments.name)
-
-
-def _report(arguments):
-    from kronbench.report.page import write_report
-
-    print(write_report(_plan(arguments)))
-
-
-def _compile(arguments):
-    from kronbench.files import write_text
-    from kronbench.runner import environment
-    from kronbench.runner.warm_up import warm_up
-
-    warm_up([item.parameters for item in _plan(arguments).items if item.timed])
-    write_text(arguments.out, json.dumps(environment.describe(os.cpu_count()), indent=1))
+        warm_up([item.parameters for item in plan.items if item.timed])
+        write_text(arguments.out, json.dumps(describe(os.cpu_count()), indent=1))
 
 
 def _completion(arguments):

@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from kronbench.errors import InputError
@@ -30,8 +30,7 @@ _ADVICE = {
 def check_output(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
     """Refuse, before any work, what a command could not or should not write; nothing is left.
 
-    That is: what is no plain file, a write-protected one, one that is read as well, and a folder
-    where nothing can be written. A link stands for the file that it leads to.
+    That is also a file that is read as well. A link stands for the file that it leads to.
     """
     try:
         check_replaceable(path)
@@ -81,31 +80,30 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
     """
     wanted = [Path(path) for path in paths]
     temporaries: dict[str, Path] = {}
-    places = [Path(os.path.realpath(path)) for path in wanted]
     umask = os.umask(0)
     os.umask(umask)
     for path in wanted:
         check_replaceable(path)
+    at = wanted[0]  # what an error without a file is about: a full disk names none
     try:
-        for path, place in zip(wanted, places, strict=True):
-            place.parent.mkdir(parents=True, exist_ok=True)
+        for at in wanted:
+            folder = Path(os.path.realpath(at)).parent
+            folder.mkdir(parents=True, exist_ok=True)
             # The suffix stays: writers such as numpy.savez and matplotlib look at it.
-            handle, name = tempfile.mkstemp(
-                dir=place.parent, prefix=UNFINISHED, suffix=path.suffix
-            )
+            handle, name = tempfile.mkstemp(dir=folder, prefix=UNFINISHED, suffix=at.suffix)
             os.close(handle)
-            temporaries[name] = path
+            temporaries[name] = at
+        at = wanted[0]
         yield [Path(name) for name in temporaries]
-        for name, place in reversed([*zip(temporaries, places, strict=True)]):
+        for name, path in reversed(temporaries.items()):
             os.chmod(name, 0o666 & ~umask)  # mkstemp makes files private
-            os.replace(name, place)
+            os.replace(name, Path(os.path.realpath(path)))
     except OSError as error:
-        # A full disk names no file, and a temporary name says little.
-        begun = len(temporaries) == len(wanted)
-        names: dict = {None: wanted[0], **temporaries} if begun else {}
-        if error.errno is None or (begun and error.filename not in names):
+        # A temporary name says little.
+        whole = len(temporaries) == len(wanted)
+        if error.errno is None or (whole and error.filename not in {None, *temporaries}):
             raise
-        place = names[error.filename] if begun else wanted[len(temporaries)]
+        place = temporaries.get(error.filename, at)
         raise OSError(error.errno, error.strerror, str(place)) from error
     finally:
         for name in temporaries:
@@ -137,24 +135,20 @@ def read_json(path: str | Path, **kinds: type) -> dict:
     return content
 
 
-def check_sum(file: Path, content: bytes, record: Path) -> None:
-    """InputError unless a file has the sha256 that the record beside it has for its suffix."""
-    suffix = file.name.removesuffix(".xz").rpartition(".")[2]
+def checked(file: Path, unpack: Callable[[bytes], bytes] = bytes) -> bytes:
+    """The content of a file that has its sha256 in the ``.json`` file of the same name."""
+    try:
+        content = unpack(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+    name = file.name.removesuffix(".xz")
+    record = file.with_name(name).with_suffix(".json")
     sums = read_json(record, sha256=dict)["sha256"]
-    if hashlib.sha256(content).hexdigest() != sums.get(suffix):
+    if hashlib.sha256(content).hexdigest() != sums.get(name.rpartition(".")[2]):
         raise InputError(
             f"{file} was changed after it was written: {record.name} has another sha256; "
             "remove both and make them again"
         )
-
-
-def checked(file: Path) -> bytes:
-    """The content of a file that has its sha256 in the ``.json`` file of the same name."""
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None
-    check_sum(file, content, file.with_suffix(".json"))
     return content
 
 

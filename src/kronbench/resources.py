@@ -13,7 +13,7 @@ _CHECKOUT = _PACKAGE.parents[1]
 
 # Where the package ``kronbench.papers`` looks for folders: in itself, then beside those added.
 PAPERS_PATH = [os.fspath(_PACKAGE / "papers")]
-_ADDED: dict[str, Path] = {}
+ADDED_PAPERS: dict[str, Path] = {}  # from outside, by name
 
 
 def cache_folder() -> Path:
@@ -38,17 +38,12 @@ def shipped_papers() -> list[str]:
     return sorted(file.parent.name for file in package_path("papers").glob("*/paper.yaml"))
 
 
-def added_papers() -> dict[str, Path]:
-    """The folders of papers from outside that this process knows, by name."""
-    return dict(_ADDED)
-
-
 def add_paper(folder: Path) -> None:
     """Make a paper from outside known to this process, under the name of its folder.
 
     Its modules can then be imported as ``kronbench.papers.<name>.measure`` and ``.draw``.
     """
-    _ADDED[folder.name] = folder
+    ADDED_PAPERS[folder.name] = folder
     if os.fspath(folder.parent) not in PAPERS_PATH:
         PAPERS_PATH.append(os.fspath(folder.parent))
 
@@ -71,8 +66,8 @@ def printed_path(paper: str, name: str) -> Path:
 
 def package_path(*parts: str) -> Path:
     """Path of a file inside the package; of a paper from outside, in its own folder."""
-    if parts[:1] == ("papers",) and len(parts) > 1 and parts[1] in _ADDED:
-        return _ADDED[parts[1]].joinpath(*parts[2:])
+    if parts[:1] == ("papers",) and len(parts) > 1 and parts[1] in ADDED_PAPERS:
+        return ADDED_PAPERS[parts[1]].joinpath(*parts[2:])
     return _PACKAGE.joinpath(*parts)
 
 

@@ -42,8 +42,6 @@ def validate(content: object, schema: str, what: str | Path) -> None:
         known = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in known]
         message = f"unknown key {', '.join(map(repr, unknown))}; known are: {', '.join(known)}"
-    if len(message) > 300:  # it shows the whole value
-        message = f"{message[:180]} ... {message[-100:]}"
     raise InputError(f"{what}: {place + ': ' if place else ''}{message}")
 
 

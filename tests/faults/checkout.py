@@ -26,18 +26,8 @@ COMPILED = (".snakemake/metadata", str(SCALE / "compiled.json"))  # kernels, for
 class Checkout:
     """What the workflow consists of, without results, in a folder of its own.
 
-    Parameters
-    ----------
-    folder : Path
-        Is made, or is an empty one.
-    papers : dict
-        The items that a run makes: paper, item, and what differs from the default scale.
-    settings : dict
-        Entries of the configuration, such as ``data``.
-    environment : dict
-        Environment variables of each run.
-    root : Path
-        The checkout that is copied; its package is used in place.
+    ``papers`` are the items that a run makes, with what differs from the default scale;
+    ``settings`` are other entries of the configuration. The package of ``root`` is used in place.
     """
 
     def __init__(self, folder, papers, settings=(), environment=(), root=ROOT):

@@ -28,13 +28,7 @@ PER_CHECKOUT = 20  # kills, before a run that is left alone
 class Kills:
     """Kills of runs, at moments drawn from a seed, and what was wrong afterwards.
 
-    Parameters
-    ----------
-    calm : Checkout
-        With the results of an undisturbed run.
-    seconds : float
-        That the undisturbed run took once its kernels were compiled.
-    seed : int
+    ``calm`` is the checkout of an undisturbed run, which took ``seconds`` after compiling.
     """
 
     def __init__(self, calm, seconds, seed):

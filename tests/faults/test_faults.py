@@ -197,12 +197,3 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_one_is_right(calm, 
     assert LOCKED in checkout.printed_to("second.txt")
     assert first.wait(1200) == 0
     assert list(checkout.unlike(calm, whole=True)) == []
-
-
-@in_full
-def test_a_run_of_another_scale_in_the_folder_is_no_obstacle(calm, make):
-    checkout = make()
-    lock = checkout.folder / ".snakemake/locks/0.output.lock"  # as Snakemake writes it
-    lock.parent.mkdir(parents=True)
-    lock.write_text("results/other/stock/figure-1.csv\n")
-    assert_as_undisturbed(checkout, calm)

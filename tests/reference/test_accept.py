@@ -1,4 +1,4 @@
-"""A run is accepted, drawn again, put back and compared with; what is damaged is refused."""
+"""A run is accepted, drawn again and compared with; what is damaged is refused."""
 
 import dataclasses
 import json
@@ -16,16 +16,15 @@ from hypothesis import strategies as st
 from kronbench import files
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference.accept import accept
 from kronbench.reference.accepted import (
+    accept,
+    accepted_text,
     cost,
     files_of,
     memory_mb,
     minutes,
     numbers_in,
     packed,
-    restorable,
-    restore,
     short_items,
     unpacked,
 )
@@ -33,7 +32,7 @@ from kronbench.reference.compare import compare, read_run
 from kronbench.report import accepted_page, render
 from kronbench.report.page import write_report
 from kronbench.runner.items import load_plan, measurements
-from kronbench.runner.provenance import data_digest, table_digests
+from kronbench.runner.provenance import made_from
 from tests.helpers import merged
 from tests.report.test_report import claim, curves, say, scores, write_results
 
@@ -49,7 +48,7 @@ CLAIM = claim(kind="at_least", value="auc", bound=0.5)
 )
 def test_a_packed_table_comes_back_byte_for_byte(rows):
     text = pd.DataFrame(rows, columns=["x", "n", "a name, quoted"]).to_csv(index=False)
-    assert unpacked(packed(text)) == text
+    assert unpacked(packed(text)).decode() == text
 
 
 def plan_in(patch, folder):
@@ -87,8 +86,7 @@ def measure(plan, auc=0.6):
         write_results(item, frame)
         for part in item.parts:
             file = item.table(part).with_suffix(".json")
-            made = table_digests(item) | {"data": data_digest(part)}
-            file.write_text(json.dumps(json.loads(file.read_text()) | {"made_from": made}))
+            change(file, made_from=made_from(plan, item, part))
         render.render(item)
     return write_report(plan)
 
@@ -146,10 +144,9 @@ def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
     assert tables == {
         file.name: file.read_bytes() for file in (drawn.results / "airola").glob("*.csv")
     }
-    place = "Not measured here, but taken from an accepted run (all): now, revision unknown, a cpu"
     page = (drawn.report / "index.html").read_text()
     assert "Nothing was measured here" in page
-    assert place in page
+    assert "revision unknown, a cpu" in page
     assert "configfile config/smoke.yaml" in page, "there is no merged configuration"
 
 
@@ -196,40 +193,6 @@ def test_a_lost_table_makes_its_item_missing_and_its_claims_untested(plan):
     assert main(["page", "--scale", "middle"]) == 2
 
 
-def test_a_part_counts_until_something_that_it_depends_on_changes(plan):
-    assert restorable(plan) == [], "what was measured here stays"
-    measured, before = kept(plan.results / "airola" / "tables"), kept(plan.accepted)
-    shutil.rmtree(plan.results)
-    jobs = measurements(plan)
-    assert restorable(plan) == jobs
-    for job in jobs:
-        restore(plan, *job)
-    assert restorable(plan) == jobs, "also where it has been put back"
-    for file, content in measured.items():
-        if file.suffix == ".csv":
-            assert file.read_bytes() == content
-        else:
-            assert json.loads(file.read_text())["accepted"] == "results/reference/smoke"
-
-    # accepted again, it is as it was
-    for item in plan.items:
-        render.render(item)
-    assert "taken from an accepted run" in write_report(plan)
-    accept(plan, write=True)
-    assert kept(plan.accepted) == before
-
-    shutil.rmtree(plan.results)
-    item, part = jobs[0]
-    other = dataclasses.replace(item, parameters={**item.parameters, "seed": 1})
-    assert restorable(dataclasses.replace(plan, items=(other,))) == []
-    surrogate = dataclasses.replace(plan, config={**plan.config, "data": "surrogate"})
-    assert restorable(surrogate) == []
-    files_of(plan, item, part)[0].unlink()
-    assert restorable(plan) == jobs[1:]
-    with pytest.raises(InputError, match=r"csv\.xz is missing: this part is not accepted"):
-        restore(plan, item, part)
-
-
 def test_surrogates_do_not_take_the_place_of_real_data(plan):
     before = kept(plan.accepted)
     file = plan.items[0].table("Ki").with_suffix(".json")
@@ -241,14 +204,11 @@ def test_surrogates_do_not_take_the_place_of_real_data(plan):
     assert kept(plan.accepted) == before
 
 
-def test_a_run_of_fewer_papers_is_not_accepted(plan):
+def test_a_run_that_is_not_finished_or_of_fewer_papers_is_not_accepted(plan, capsys):
     file = plan.accepted / "verdicts.csv"
     file.write_text(file.read_text().replace("learns,airola", "learns,stock"))
     with pytest.raises(InputError, match="this run has no stock"):
         accept(plan)
-
-
-def test_the_command_needs_a_finished_run(plan, capsys):
     (plan.report / "claims.csv").unlink()
     assert main(["accept", "--config", str(plan.save())]) == 2
     assert "claims.csv is missing" in capsys.readouterr().err
@@ -264,15 +224,9 @@ def test_a_damaged_file_is_refused_by_name_and_nothing_is_lost(plan, what):
         "numbers": table.output("csv"),
     }[what]
     path.write_bytes(path.read_bytes()[:-9])
-    for call in (
-        lambda: accept(plan),
-        lambda: accept(plan, write=True),
-        lambda: write_report(plan),
-    ):
-        with pytest.raises(InputError) as told:
+    for call in (lambda: accept(plan, write=True), lambda: write_report(plan)):
+        with pytest.raises(InputError, match=re.escape(str(path))):
             call()
-        assert str(path) in str(told.value)
-        assert "\n" not in str(told.value)
     assert kept(plan.accepted) == before
 
 
@@ -286,19 +240,19 @@ def test_damaged_verdicts_are_named(plan, content):
         path.write_bytes(right)
 
 
-def test_a_damaged_accepted_table_is_neither_restored_nor_compared(plan):
+def test_a_damaged_accepted_table_is_neither_drawn_nor_compared(plan):
     item = plan.items[0]
     table, record = files_of(plan, item, "Ki")
     right = table.read_bytes()
     for content in packed("a,b\n1,2\n"), right[:-9], b"", b"junk", lzma.compress(b"a,b\n1"):
         table.write_bytes(content)
-        for call in (lambda: restore(plan, item, "Ki"), lambda: numbers_in(plan.accepted)):
+        for call in (lambda: accepted_text(table), lambda: numbers_in(plan.accepted)):
             with pytest.raises(InputError, match=re.escape(str(table))):
                 call()
     table.write_bytes(right)
     record.write_text("{}")
     with pytest.raises(InputError, match=re.escape(str(record))):
-        restore(plan, item, "Ki")
+        accepted_text(table)
 
 
 @pytest.mark.parametrize("n_renamed", [0, 7])

@@ -8,42 +8,38 @@ import time
 import pytest
 
 from kronbench.runner import clock
-from kronbench.runner.clock import Stopwatch, TimeCap, Timing, measure, time_interleaved
-
-
-def test_a_law_is_followed_up_to_the_cap():
-    cap = TimeCap(100)
-    assert cap.allows(10)  # nothing is known
-    cap.record(10, 1)
-    cap.record(20, 8)
-    assert cap.allows(40)
-    assert not cap.allows(80)
+from kronbench.runner.clock import (
+    Calls,
+    Stopwatch,
+    TimeCap,
+    Timing,
+    measure,
+    time_interleaved,
+    watched_calls,
+)
 
 
 @pytest.mark.parametrize(
-    ("records", "size", "seconds"),
+    ("power", "records", "size", "seconds"),
     [
-        ([(10, 1)], 20, 4),  # quadratic until two points tell more
-        ([(10, 1), (20, 8)], 40, 64),
-        ([(10, 1e-4), (20, 1e-2)], 40, 8e-2),  # exponent 6.6, of short times
-        ([(10, 2), (20, 1)], 40, 1),
+        (2, [], 10, 0),  # nothing is known
+        (2, [(10, 1)], 20, 4),  # quadratic until two points tell more
+        (1, [(10, 1)], 30, 3),
+        (2, [(10, 1), (20, 8)], 40, 64),
+        (2, [(10, 1e-4), (20, 1e-2)], 40, 8e-2),  # exponent 6.6, of short times
+        (2, [(10, 2), (20, 1)], 40, 1),
         # points of one size say nothing of the power, as sizes that are capped to equal pairs
-        ([(10, 1), (10, 2)], 10, 2),
-        ([(10, 1), (10, 2)], 20, 8),
-        ([(10, 1), (10, 2), (20, 4), (20, 4)], 40, 8),
+        (2, [(10, 1), (10, 2)], 10, 2),
+        (2, [(10, 1), (10, 2)], 20, 8),
+        (2, [(10, 1), (10, 2), (20, 4), (20, 4)], 40, 8),
     ],
 )
-def test_a_time_is_predicted_from_those_of_smaller_problems(records, size, seconds):
-    cap = TimeCap(100)
+def test_a_time_is_predicted_from_those_of_smaller_problems(power, records, size, seconds):
+    cap = TimeCap(63, power=power)
     for record in records:
         cap.record(*record)
     assert cap.predicted(size) == pytest.approx(seconds)
-
-
-def test_another_power_for_the_first_prediction():
-    cap = TimeCap(1, power=1)
-    cap.record(10, 1)
-    assert cap.predicted(30) == pytest.approx(3)
+    assert cap.allows(size) == (seconds <= 63)
 
 
 @pytest.fixture
@@ -67,7 +63,7 @@ def lengths(monkeypatch):
 def test_medians_and_spread_until_there_is_enough(lengths):
     lengths += [0.3, 0.1, 0.2, 0.4, 9.0]
     calls = []
-    result, timing = measure(lambda: calls.append(0) or len(calls), min_repeats=3, min_seconds=0.9)
+    result, timing = measure(lambda: calls.append(0) or len(calls), min_seconds=0.9)
     assert (result, timing.repeats) == (4, 4)
     assert timing.seconds == pytest.approx(0.25)
     assert timing.cpu_seconds == pytest.approx(0.5)
@@ -140,7 +136,7 @@ def test_a_row_says_that_another_program_had_the_processor():
     try:
         spins.wait()
         os.sched_setaffinity(0, {processor})
-        _, timing = measure(lambda: _spin(processor, 0.3), min_repeats=3)
+        _, timing = measure(lambda: _spin(processor, 0.3))
     finally:
         os.sched_setaffinity(0, own)
         other.kill()
@@ -173,3 +169,49 @@ def test_the_peak_of_a_process_is_not_that_of_its_parent():
 
 def _hold(size):
     return len(bytearray(b"x" * size))
+
+
+class Base:
+    clock = 0.0
+
+    def rest(self, seconds):
+        """Rest."""
+        Base.clock += seconds
+        return seconds
+
+
+class Worker(Base):
+    def work(self, seconds):
+        Base.clock += seconds
+        return self.rest(0.5) + self.rest(seconds=0.25)
+
+    def fail(self):
+        self.rest(2.0)
+        raise ValueError
+
+
+@pytest.fixture
+def passing(monkeypatch):
+    """Seconds pass where a method says so."""
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: Base.clock)
+
+
+def test_calls_are_counted_and_each_second_belongs_to_one_of_them(passing):
+    names = ("rest", "work", "fail")
+    with watched_calls({name: (Worker, name) for name in names}) as calls:
+        assert Worker().work(8.0) == 0.75
+        with pytest.raises(ValueError):
+            Worker().fail()
+        assert Worker.rest.__doc__ == "Rest."
+    assert calls == {"rest": Calls(3, 2.75), "work": Calls(1, 8.0), "fail": Calls(1, 0.0)}
+
+
+def test_the_methods_are_as_before_after_the_block(passing):
+    work = Worker.work
+    with watched_calls({"rest": (Worker, "rest"), "work": (Worker, "work")}) as calls:
+        assert "rest" in vars(Worker)
+        assert Worker.work is not work
+    assert "rest" not in vars(Worker)
+    assert Worker.work is work
+    Worker().work(1.0)
+    assert calls["work"].count == 0

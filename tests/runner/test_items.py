@@ -270,12 +270,9 @@ def test_an_item_that_measures_nothing_is_not_run(tmp_path):
             run_job(plan, item, part, 1)
 
 
-def test_a_misspelt_item_is_answered_with_the_nearest():
-    plan = load_plan(merged("smoke"))
-    with pytest.raises(InputError, match=r"did you mean airola figure-6"):
-        plan.item("airola", "figure6")
+def test_an_unknown_item_is_answered_with_all():
     with pytest.raises(InputError, match=r"it has: airola figure-1, .*"):
-        plan.item("nobody", "knows")
+        load_plan(merged("smoke")).item("nobody", "knows")
 
 
 def test_a_job_is_told_all_that_its_item_depends_on():

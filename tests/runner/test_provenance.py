@@ -1,14 +1,24 @@
+"""What a table was made from: exactly the code and the settings that can change it."""
+
 import ast
 import dataclasses
+import sys
 
+import pytest
+
+import kronbench
+import kronbench.class_tree
+import kronbench.linalg
+import kronbench.models
+import kronbench.pairs
 from kronbench.resources import package_path
-from kronbench.runner import source_imports
+from kronbench.runner import provenance
 from kronbench.runner.items import load_plan
 from kronbench.runner.provenance import (
     data_code,
     data_settings,
     drawing_digest,
-    drawing_settings,
+    read_module,
     table_code,
     table_digests,
 )
@@ -55,7 +65,7 @@ def test_code_is_what_runs():
 
 
 def read(text):
-    return source_imports._code(ast.parse(text), text.splitlines())
+    return provenance._code(ast.parse(text), text.splitlines())
 
 
 def test_data_rest_on_their_own_format():
@@ -68,13 +78,11 @@ def test_data_rest_on_their_own_format():
 
 def test_words_draw_no_picture_anew():
     item = PLAN.item("airola", "figure-6")
-    settings = drawing_settings(item)
-    assert {"printed", "drawing_options", "parameters"} <= set(settings)
     other = dataclasses.replace(item, title="Other", caption="Other.")
     assert drawing_digest(other) == drawing_digest(item)
-    assert drawing_digest(dataclasses.replace(item, drawing_options={"a": 1})) != drawing_digest(
-        item
-    )
+    for key in ("drawing_options", "parameters"):
+        other = dataclasses.replace(item, **{key: {"a": 1}})
+        assert drawing_digest(other) != drawing_digest(item)
 
 
 def test_packages_only_hand_on_names():
@@ -93,3 +101,17 @@ def test_packages_only_hand_on_names():
                 or ast.unparse(node) == "import lazy_loader"
                 or ast.unparse(node).endswith("= lazy_loader.attach_stub(__name__, __file__)")
             ), file
+
+
+ON_DEMAND = [kronbench, kronbench.class_tree, kronbench.linalg, kronbench.models, kronbench.pairs]
+
+
+@pytest.mark.parametrize("package", ON_DEMAND, ids=lambda package: package.__name__)
+def test_a_name_is_read_as_that_of_the_module_from_which_it_comes(package):
+    _, handed_on, _ = read_module(package.__name__)
+    assert handed_on
+    for name in handed_on:
+        found = getattr(package, name)
+        module, written = handed_on[name]
+        assert found is getattr(sys.modules[module], written)
+        assert getattr(found, "__module__", module) == module  # LOSSES is a mapping

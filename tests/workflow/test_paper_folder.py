@@ -13,7 +13,7 @@ from kronbench import resources
 from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.reference.run_with import check_paper, plan_with_paper
-from kronbench.runner import source_imports
+from kronbench.runner import provenance
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
@@ -22,18 +22,18 @@ FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A copy to be spoilt; what the process knows of papers is forgotten afterwards."""
-    monkeypatch.setattr(resources, "_ADDED", {})
     monkeypatch.setattr("kronbench.papers.__path__", resources.PAPERS_PATH)
     before = list(resources.PAPERS_PATH)
     forget()
     yield Path(shutil.copytree(FOLDER, tmp_path / "aeberhard"))
     resources.PAPERS_PATH[:] = before
+    resources.ADDED_PAPERS.clear()
     forget()
 
 
 def forget():
     """What was read of the folder's modules, and the modules themselves."""
-    for read in (source_imports.file_of, source_imports.read_module):
+    for read in (provenance.file_of, provenance.names_in, provenance.read_module):
         read.cache_clear()
     for name in [name for name in sys.modules if name.startswith("kronbench.papers.aeberhard")]:
         del sys.modules[name]

@@ -9,13 +9,7 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import os_error_advice
-from kronbench.reference.accepted import (
-    cost,
-    files_of,
-    memory_mb,
-    minutes,
-    restorable,
-)
+from kronbench.reference.accepted import cost, memory_mb, minutes
 from kronbench.runner.items import check_scale, load_plan
 from kronbench.runner.end_with_workflow import mark_jobs
 from kronbench.runner.provenance import (

@@ -1,13 +1,5 @@
 # Experiments: one job for each item and data set. Each writes one tidy table.
 
-# Parts that are taken from the accepted run, by paper, item and part.
-TAKEN = "|".join(
-    re.escape(f"{item.paper}/tables/{item.name}/{part}")
-    for item, part in (
-        restorable(PLAN) if PLAN.config.get("parts") == "accepted" else ()
-    )
-)
-
 # Items that keep the predictions of each method too.
 KEEPING = "|".join(
     re.escape(f"{item.paper}/tables/{item.name}/")
@@ -50,7 +42,7 @@ rule experiment:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
     wildcard_constraints:
-        paper=rf"(?!(?:{TAKEN})\.)(?!(?:{KEEPING})[^/]+\.){PAPERS}",
+        paper=rf"(?!(?:{KEEPING})[^/]+\.){PAPERS}",
     # The longest first, so that no core waits in the end for one that began late.
     priority: lambda wildcards: cost(item_of(wildcards), wildcards.part)[0]
     conda:
@@ -84,32 +76,4 @@ use rule experiment as experiment_keeping with:
         sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
         predictions=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.npz",
     wildcard_constraints:
-        paper=rf"(?!(?:{TAKEN})\.)(?=(?:{KEEPING})[^/]+\.){PAPERS}",
-
-
-if TAKEN:
-
-    rule accepted:
-        input:
-            lambda wildcards: [
-                local(file)
-                for file in files_of(PLAN, item_of(wildcards), wildcards.part)
-            ],
-        output:
-            table=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.csv",
-            sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
-        log:
-            f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
-        wildcard_constraints:
-            paper=rf"(?=(?:{TAKEN})\.){PAPERS}",
-        localrule: True
-        conda:
-            "../envs/kronbench.yaml"
-        params:
-            config=settings,
-            results=results,
-        message:
-            "accepted {wildcards.paper} {wildcards.item}: {wildcards.part}"
-        shell:
-            "python -m kronbench restore {wildcards.paper} {wildcards.item} {wildcards.part:q}"
-            " --config {params.config:q} --results {params.results:q} > {log:q} 2>&1"
+        paper=rf"(?=(?:{KEEPING})[^/]+\.){PAPERS}",

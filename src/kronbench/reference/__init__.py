@@ -1,1 +1,1 @@
-"""What is done with finished runs: accept, compare, archive, verify, count their costs."""
+"""What is done with finished runs: accept, compare, archive."""

@@ -1,12 +1,9 @@
-"""The last accepted run of a scale, as committed files: read, compared with, and put back.
+"""The last accepted run of a scale, as committed files: written, read and compared with.
 
 ``results/reference/<scale>/`` holds ``verdicts.csv``; the result tables in compact form with their
 sidecars, ``<paper>/tables/<item>/<part>.csv.xz`` and ``.json``; the numbers that items make of
 them, ``<paper>/<item>.csv``; what is known of these numbers, ``items.json``; what the jobs cost,
-``costs.csv``; and the machine, ``machine.json``. Only ``accept`` writes it.
-
-An accepted part counts as made where data, code and settings, of which its sidecar has the
-sha256, are the same as in the checkout.
+``costs.csv``; and the machine, ``machine.json``.
 """
 
 from __future__ import annotations
@@ -24,11 +21,11 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench.files import check_sum, read_json, replacing_all
+from kronbench.files import checked, read_json, replacing
 from kronbench.reference.verdicts import Move, moves, read_verdicts
 from kronbench.resources import checkout_path
 from kronbench.runner.items import Item, Plan, measurements
-from kronbench.runner.read_results import ACCEPTED, OVER_CAP, read_table
+from kronbench.runner.read_results import OVER_CAP, read_sidecar, read_table
 
 # Folders of a run that hold no numbers of items.
 _NO_NUMBERS = {"tables", "report", "data", "logs"}
@@ -54,14 +51,113 @@ _UNMEASURED = (3600.0, 2500.0)  # seconds, MiB
 _SLOWER, _LARGER, _STARTING_MINUTES, _ABOVE_MIB = 3, 1.5, 10, 400
 
 
+def accept(plan: Plan, write: bool = False) -> str:
+    """Tell which verdicts of a finished run move against the accepted run, and replace that one.
+
+    Without ``write`` nothing is replaced. A run is refused that has no page, lacks papers of the
+    accepted one, has a damaged file, or surrogates where the accepted one has real data.
+    """
+    source, target = plan.report / "claims.csv", plan.accepted
+    if not source.exists():
+        raise InputError(
+            f"{source} is missing; finish the run first, since snakemake makes it last"
+        )
+    verdicts = read_verdicts(source)
+    moved = moved_since_accepted(plan, verdicts)
+    if moved is None:
+        lines = [f"{len(verdicts)} verdicts; nothing was accepted at scale '{plan.scale}' before"]
+    else:
+        accepted = read_verdicts(target / "verdicts.csv")
+        if lost := sorted(set(accepted["paper"]) - set(plan.papers)):
+            raise InputError(
+                f"this run has no {', '.join(lost)}, which the accepted run has; "
+                "accept a run of all papers"
+            )
+        clock = sum(move.timed for move in moved)
+        lines = [
+            f"{len(moved) - clock} of {len(verdicts)} verdicts move against {target}, and "
+            f"{clock} on times",
+            *(f"  {move}" for move in sorted(moved, key=lambda move: move.timed)),
+        ]
+    contents = _contents(plan, verdicts)
+    if not write:
+        return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
+    stale = set(target.rglob("*")) - {target / name for name in contents}
+    for name, content in contents.items():
+        with replacing(target / name) as temporary:
+            temporary.write_bytes(content)
+    for file in stale:  # last, so that a command that is broken off loses no table
+        if not file.is_dir():
+            file.unlink()
+    size = sum(map(len, contents.values())) / 2**20
+    lines.append(f"written to {target} ({size:.1f} MiB); commit it with a sentence on what moved")
+    if plan.scale == "paper":
+        lines.append("to write its verdicts into the README: python docs/results.py")
+    return "\n".join(lines)
+
+
+def _contents(plan, verdicts):
+    """The files of the accepted run, by their path in its folder."""
+    contents, records, costs, texts = {}, {}, [], {}
+
+    def places(item, part):
+        return [file.relative_to(plan.accepted).as_posix() for file in files_of(plan, item, part)]
+
+    for item, part in measurements(plan):
+        sidecar, text = read_sidecar(item, part), checked(item.table(part)).decode()
+        texts[item.table(part)] = text
+        before = files_of(plan, item, part)[1]
+        if _source_of(sidecar) == "surrogate" and before.exists():
+            if _source_of(read_json(before)) != "surrogate":
+                raise InputError(
+                    f"{item.paper} {item.name} {part} has surrogate data here, but real data in "
+                    "the accepted run: accept a run with the real data (docs/real.md)"
+                )
+        table, record = places(item, part)
+        contents[table], contents[record] = packed(text), _as_json(sidecar)
+        # Seconds of the processor where a job may run beside others.
+        threads = sidecar["environment"]["threads"]
+        peaks = pd.read_csv(io.StringIO(text), usecols=["peak_mib"])["peak_mib"]
+        costs.append(
+            {key: sidecar[key] for key in ("paper", "item", "part")}
+            | {
+                "threads": threads,
+                "seconds": round(sidecar["cpu_seconds" if threads == 1 else "seconds"], 1),
+                "peak_mib": round(peaks.max()),
+            }
+        )
+    for item in plan.items:
+        name, text = f"{item.paper}/{item.name}", checked(item.output("csv")).decode()
+        record = read_json(item.output("json"), columns=dict, skipped=list)
+        records[name] = {key: record[key] for key in ("columns", "skipped")}
+        if item.parts and text == _joined(texts[item.table(part)] for part in item.parts):
+            # What is the same as its tables is not kept twice.
+            records[name]["tables"] = [places(item, part)[0] for part in item.parts]
+        else:
+            contents[f"{name}.csv"] = text.encode()
+    contents["items.json"] = _as_json(records)
+    contents["verdicts.csv"] = verdicts.to_csv().encode()
+    contents["costs.csv"] = pd.DataFrame(costs).to_csv(index=False).encode()
+    contents["machine.json"] = _as_json(surroundings(plan.results))
+    return contents
+
+
+def _source_of(sidecar):
+    return (sidecar.get("data") or {}).get("source")
+
+
+def _as_json(content):
+    return (json.dumps(content, indent=1) + "\n").encode()
+
+
 def packed(text: str) -> bytes:
     """A table in compact form: its columns as lines, of like values each, compressed by xz."""
     return lzma.compress(_turned(text).encode(), check=lzma.CHECK_SHA256, preset=9)
 
 
-def unpacked(content: bytes) -> str:
+def unpacked(content: bytes) -> bytes:
     """The table that ``packed`` was given, byte for byte."""
-    return _turned(lzma.decompress(content, lzma.FORMAT_XZ).decode())
+    return _turned(lzma.decompress(content, lzma.FORMAT_XZ).decode()).encode()
 
 
 def _turned(text):
@@ -69,6 +165,16 @@ def _turned(text):
     lines = csv.reader(io.StringIO(text, newline=""))
     csv.writer(buffer, lineterminator="\n").writerows(zip(*lines, strict=True))
     return buffer.getvalue()
+
+
+def accepted_text(table: Path) -> str:
+    """An accepted table as it was measured, byte for byte; InputError where it is damaged."""
+    try:
+        return checked(table, unpacked).decode()
+    except InputError:
+        raise
+    except (EOFError, ValueError, lzma.LZMAError, csv.Error) as error:
+        raise InputError(f"{table} is damaged: {error}") from None
 
 
 def files_of(plan: Plan, item: Item, part: str) -> tuple[Path, Path]:
@@ -84,27 +190,10 @@ def accepted_jobs(plan: Plan) -> list[tuple[Item, str]]:
     ]
 
 
-def sidecars_of(plan: Plan) -> list[dict]:
-    """The sidecars of all accepted parts, in the order of the plan."""
-    return [read_json(files_of(plan, *job)[1], skipped=list) for job in accepted_jobs(plan)]
-
-
-def joined(texts: Iterable[str]) -> str:
+def _joined(texts):
     """Tables one below the other, as ``render`` writes the numbers of a figure of them."""
     frames = [read_table(io.StringIO(text)) for text in texts]
     return pd.concat(frames, ignore_index=True).to_csv(index=False)
-
-
-def _accepted_text(table):
-    """An accepted table as it was measured."""
-    try:
-        text = unpacked(table.read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"{table} is missing: this part is not accepted") from None
-    except (EOFError, ValueError, lzma.LZMAError, csv.Error) as error:
-        raise InputError(f"{table} is damaged: {error}") from None
-    check_sum(table, text.encode(), table.with_name(table.name.removesuffix(".csv.xz") + ".json"))
-    return text
 
 
 def numbers_in(folder: Path) -> dict[str, pd.DataFrame]:
@@ -119,7 +208,7 @@ def numbers_in(folder: Path) -> dict[str, pd.DataFrame]:
         for name, record in read_json(folder / "items.json").items():
             tables = [folder / table for table in record.get("tables", ())]
             if tables and all(table.exists() for table in tables):
-                numbers[name] = read_table(io.StringIO(joined(map(_accepted_text, tables))))
+                numbers[name] = read_table(io.StringIO(_joined(map(accepted_text, tables))))
     return numbers
 
 
@@ -131,11 +220,12 @@ def records_of(folder: Path, names: Iterable[str]) -> dict[str, dict]:
     return {name: read_json(file) for name, file in files.items() if file.exists()}
 
 
-def short_items(records: Mapping[str, dict]) -> frozenset[str]:
-    """Items that lack rows: a time cap took them, or a solver is not installed."""
+def short_items(*records: Mapping[str, dict]) -> frozenset[str]:
+    """Items that lack rows in a run: a time cap took them, or a solver is not installed."""
     return frozenset(
         name
-        for name, record in records.items()
+        for run in records
+        for name, record in run.items()
         if any(words in line for line in record.get("skipped", ()) for words in _SHORT)
     )
 
@@ -151,9 +241,8 @@ def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | Non
     accepted = read_verdicts(path)
     accepted = accepted[accepted["paper"].isin(list(plan.papers))]
     names = [f"{item.paper}/{item.name}" for item in plan.items]
-    folders = (plan.accepted, plan.results)
-    short = [short_items(records_of(folder, names)) for folder in folders]
-    return moves(accepted, verdicts, short[0] | short[1])
+    records = [records_of(folder, names) for folder in (plan.accepted, plan.results)]
+    return moves(accepted, verdicts, short_items(*records))
 
 
 def surroundings(folder: Path) -> dict:
@@ -167,8 +256,12 @@ def surroundings(folder: Path) -> dict:
     for path in sorted(folder.glob("*/tables/**/[!.]*.json")):
         sidecar = read_json(path, data=dict | None, environment=dict)
         environment = sidecar["environment"]
-        if sidecar["data"]:
-            found[f"data {sidecar['data']['name'].lower()}"].append(_content(sidecar["data"]))
+        if data := sidecar["data"]:
+            # They are identified by 12 digits of a sha256 over those of its files, if it has any.
+            sums = "".join(sorted(file["sha256"] for file in data["files"])).encode()
+            digits = hashlib.sha256(sums).hexdigest()[:12] if sums else ""
+            drawn = data["source"] if data["source"] in ("surrogate", "generated") else ""
+            found[f"data {data['name'].lower()}"].append(f"{drawn} {digits}".strip())
         for name, version in environment.get("packages", {}).items():
             found[f"packages {name}"].append(version)
         # One for each copy of the library (numpy and scipy bring their own), without its threads.
@@ -179,22 +272,11 @@ def surroundings(folder: Path) -> dict:
             if key in environment:
                 found[key].append(environment[key])
         times.append(str(environment.get("time")))
-    described = {key: _distinct(values) for key, values in sorted(found.items())}
+    described = {}
+    for key, values in sorted(found.items()):
+        distinct = list(dict.fromkeys(values))
+        described[key] = distinct[0] if len(distinct) == 1 else sorted(distinct, key=str)
     return described | {"first": min(times, default=""), "last": max(times, default="")}
-
-
-def _content(data):
-    """What identifies the data: 12 digits of a sha256 over those of its files, if it has any."""
-    sums = sorted(file["sha256"] for file in data["files"])
-    digits = hashlib.sha256("".join(sums).encode()).hexdigest()[:12] if sums else ""
-    drawn = data["source"] if data["source"] in ("surrogate", "generated") else ""
-    return f"{drawn} {digits}".strip()
-
-
-def _distinct(values):
-    """The one value that all share, or the list of those that there are."""
-    seen = [value for place, value in enumerate(values) if value not in values[:place]]
-    return seen[0] if len(seen) == 1 else sorted(seen, key=str)
 
 
 def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> str:
@@ -202,49 +284,12 @@ def changed_since(plan: Plan, item: Item, part: str, sidecar: dict) -> str:
     if "made_from" not in sidecar:
         return UNKNOWN
     # Here, because it loads all that data sets need, which pages and comparisons do not.
-    from kronbench.runner.provenance import data_digest, table_digests
+    from kronbench.runner.provenance import made_from
 
-    now = table_digests(item)
-    now["data"] = data_digest(part, plan.config["mirror"]) if item.datasets else ""
+    now = made_from(plan, item, part)
     return "; ".join(
         _CHANGES[key] for key, digest in now.items() if sidecar["made_from"].get(key) != digest
     )
-
-
-def restorable(plan: Plan) -> list[tuple[Item, str]]:
-    """Accepted parts that count as made; what was measured in the folder of the run stays.
-
-    Surrogates count for runs that ask for surrogates, and no other data does for these.
-    """
-    return [job for job in accepted_jobs(plan) if _counts(plan, *job)]
-
-
-def _counts(plan, item, part):
-    own = item.table(part).with_suffix(".json")
-    if own.exists() and ACCEPTED not in read_json(own):
-        return False
-    sidecar = read_json(files_of(plan, item, part)[1])
-    source = source_of(sidecar)
-    asked = plan.config["data"] == "surrogate"
-    if item.datasets and source != "generated" and asked != (source == "surrogate"):
-        return False
-    return not changed_since(plan, item, part, sidecar)
-
-
-def source_of(sidecar: Mapping) -> str | None:
-    """Where the data of a part came from; None where it needs none."""
-    return (sidecar.get("data") or {}).get("source")
-
-
-def restore(plan: Plan, item: Item, part: str) -> None:
-    """Put an accepted part where it would have been measured; its sidecar says so."""
-    table, record = files_of(plan, item, part)
-    text, sidecar = _accepted_text(table), read_json(record)
-    sidecar[ACCEPTED] = plan.accepted.as_posix()
-    made = item.table(part)
-    with replacing_all([made, made.with_suffix(".json")]) as (new_table, new_sidecar):
-        new_table.write_text(text, encoding="utf-8", newline="")
-        new_sidecar.write_text(json.dumps(sidecar, indent=1), encoding="utf-8")
 
 
 def cost(item: Item, part: str) -> tuple[float, float]:

@@ -45,10 +45,7 @@ terms, and logs. `sha256sum -c {manifest}` checks the files.
 
 
 def archive(folder: str | Path, target: str | Path, author: str | None = None) -> str:
-    """Write a finished run into one zip file, whole or not at all; tell its size and sum.
-
-    The same files give the same bytes: every file has the date of the last measurement.
-    """
+    """Write a finished run into one zip file, whole or not at all; tell its size and sum."""
     folder, target = Path(folder), Path(target)
     if not all((folder / name).exists() for name in ("report/summary.txt", "config.yaml")):
         raise InputError(
@@ -66,14 +63,14 @@ def archive(folder: str | Path, target: str | Path, author: str | None = None) -
     contents[CRATE] = (crate + "\n").encode()
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     contents[MANIFEST] = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
+    # The same files give the same bytes: every file has the date of the last measurement.
     date = tuple(int(part) for part in re.findall(r"\d+", about["last"])[:6])
     with replacing(target) as temporary, zipfile.ZipFile(temporary, "w") as packed:
         for name, content in contents.items():
             info = zipfile.ZipInfo(name, date)
             info.external_attr = 0o100644 << 16
             packed.writestr(info, content, zipfile.ZIP_DEFLATED)
-    content = target.read_bytes()
-    size, total = len(content) / 2**20, hashlib.sha256(content).hexdigest()
+    size, total = target.stat().st_size / 2**20, hashlib.sha256(target.read_bytes()).hexdigest()
     return f"{target}: {len(contents)} files, {size:.1f} MiB, sha256 {total}"
 
 
@@ -86,12 +83,12 @@ def _files(folder, scale):
         raise InputError(f"{root} is not a git checkout of the workflow: run kronbench in a clone")
     files = {name: root / name for name in listed.stdout.rstrip("\0").split("\0")}
     for path in folder.rglob("*"):
-        place = path.relative_to(folder)
-        hidden = place.parts[0] == "logs" or any(part.startswith(".") for part in place.parts)
-        predictions = path.suffix == ".npz" and "tables" in place.parts  # data sets are not kept
-        kept = path.suffix in _KINDS or predictions
-        if kept and path.is_file() and not (hidden or path.is_symlink()):
-            files[f"results/{scale}/{place.as_posix()}"] = path
+        parts = path.relative_to(folder).parts
+        hidden = parts[0] == "logs" or any(part.startswith(".") for part in parts)
+        predictions = path.suffix == ".npz" and "tables" in parts  # data sets are not kept
+        kept = (path.suffix in _KINDS or predictions) and not hidden
+        if kept and path.is_file() and not path.is_symlink():
+            files["/".join(("results", scale, *parts))] = path
     return files
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from pandas.api.types import is_numeric_dtype
 from kronbench.errors import InputError
 from kronbench.reference.accepted import numbers_in, records_of, short_items, surroundings
 from kronbench.reference.verdicts import CONTRADICTED, moves, read_verdicts
-from kronbench.runner.columns import Columns, recorded
+from kronbench.runner.columns import recorded
 
 # The kinds of differences in their order, with the title of each; the last two are no moves.
 _TITLES = {
@@ -54,16 +53,6 @@ class Run:
     records: dict[str, dict]  # by the names of numbers: their columns, and what was skipped
     surroundings: dict = field(default_factory=dict)
 
-    @cached_property
-    def short(self) -> frozenset[str]:
-        """The items that lack rows, as the run itself says."""
-        return short_items(self.records)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is the folder of a run, which has all tables."""
-        return (self.folder / "report" / "claims.csv").exists()
-
 
 def read_run(folder: str | Path) -> Run:
     """``results/<scale>`` of a finished run, or ``results/reference/<scale>``."""
@@ -87,14 +76,29 @@ def compare(a: Run, b: Run) -> list[Difference]:
     equal bit for bit. A table that one side lacks is named where both are whole runs, since an
     accepted run may be older than an item.
     """
-    found = list(_verdicts(a, b))
+    found = []
+    short = short_items(a.records, b.records)
+    for move in moves(a.verdicts, b.verdicts, short):
+        text = f"{move.before or 'no such claim'} -> {move.now or 'no such claim'}"
+        text += f" ({move.measured_now})" if move.now else ""
+        kind, weight = "clock" if move.timed else "verdict", 1.0 + (move.now == CONTRADICTED)
+        found.append(Difference(kind, move.id, text, weight))
+    are_whole = all((run.folder / "report" / "claims.csv").exists() for run in (a, b))
     for name in dict.fromkeys([*a.numbers, *b.numbers]):
         if name in a.numbers and name in b.numbers:
-            found += _numbers(name, a, b)
-        elif a.is_whole and b.is_whole:
+            found += _numbers(name, a, b, name in short)
+        elif are_whole:
             where = a.folder if name in a.numbers else b.folder
             found.append(Difference("table", name, f"only in {where}"))
-    found += _around(a.surroundings, b.surroundings)
+    for key in a.surroundings.keys() & b.surroundings.keys() - {"first", "last"}:
+        sides = [
+            ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            for value in (a.surroundings[key], b.surroundings[key])
+        ]
+        if sides[0] != sides[1]:
+            cause = key.partition(" ")[0]
+            weight = 1 / (1 + _CAUSES.index(cause)) if cause in _CAUSES else 0
+            found.append(Difference("surroundings", key, " | ".join(sides), weight))
     order = list(_TITLES)
     return sorted(found, key=lambda d: (order.index(d.kind), -d.weight, d.place))
 
@@ -117,66 +121,40 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
     return "\n".join(lines)
 
 
-def _verdicts(a, b):
-    for move in moves(a.verdicts, b.verdicts, a.short | b.short):
-        text = f"{move.before or 'no such claim'} -> {move.now or 'no such claim'}"
-        if move.now:
-            text += f" ({move.measured_now})"
-        kind = "clock" if move.timed else "verdict"
-        yield Difference(kind, move.id, text, 2.0 if move.now == CONTRADICTED else 1.0)
+def _numbers(name: str, a: Run, b: Run, is_short: bool) -> Iterator[Difference]:
+    """What differs in one table: rows without a counterpart, then column by column.
 
-
-def _around(a, b):
-    """Surroundings that both sides recorded and that differ."""
-    for key in a:
-        if key in b and a[key] != b[key] and key not in ("first", "last"):
-            cause = key.partition(" ")[0]
-            weight = 1 / (1 + _CAUSES.index(cause)) if cause in _CAUSES else 0
-            yield Difference("surroundings", key, f"{_listed(a[key])} | {_listed(b[key])}", weight)
-
-
-def _listed(value):
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _numbers(name: str, a: Run, b: Run) -> Iterator[Difference]:
-    """What differs in one table: rows without a counterpart, then column by column."""
-    columns = _columns(name, a, b)
-    left, right = a.numbers[name], b.numbers[name]
-    key = [column for column in columns.key if column in left and column in right]
-    left, right = (_by_key(frame, key) for frame in (left, right))
+    A time cap ends the rows of a short table sooner on a slower machine, and not all machines have
+    each solver.
+    """
+    # What the columns are: of two declarations that of the second run.
+    declared = [run.records.get(name, {}).get("columns") for run in (b, a)]
+    if not any(declared):
+        raise InputError(
+            f"neither {a.folder} nor {b.folder} says what the columns of {name} are; "
+            "make one of them with this version"
+        )
+    columns = recorded(declared[0] or declared[1])
+    sides = [a.numbers[name], b.numbers[name]]
+    key = [column for column in columns.key if all(column in frame for frame in sides)]
+    for side, frame in enumerate(sides):
+        # The rows by the texts of their key; "" for a table of one row, which may have none.
+        names = {column: [_text(value) for value in frame[column]] for column in key}
+        index = pd.DataFrame(names, frame.index).assign(_="")
+        sides[side] = frame.set_axis(pd.MultiIndex.from_frame(index))
+    left, right = sides
     # Rows that the key does not tell apart have no counterpart: none is made up by their order.
     single = [frame.index[~frame.index.duplicated(keep=False)] for frame in (left, right)]
     both = single[0].intersection(single[1])
-    # A time cap ends the rows sooner on a slower machine, and not all have each solver.
-    short = name in a.short | b.short
     for side, frame in (("A", left), ("B", right)):
         if lost := len(frame) - len(both):
             first = _place(frame.index.difference(both)[0])
             text = f"{lost} of {len(frame)} rows of {side} have no counterpart ({first})"
-            yield Difference("clock" if short else "rows", name, text, lost / len(frame))
+            yield Difference("clock" if is_short else "rows", name, text, lost / len(frame))
     for column in columns.compared(left):
         if column in right:
             pair = left.loc[both, column], right.loc[both, column]
-            is_text = not all(map(is_numeric_dtype, pair))
-            yield from _moved(f"{name}, {column}", *pair, is_text)
-
-
-def _columns(name, a, b) -> Columns:
-    """What the columns of a table are; of two declarations that of the second run."""
-    for run in (b, a):
-        if columns := run.records.get(name, {}).get("columns"):
-            return recorded(columns)
-    raise InputError(
-        f"neither {a.folder} nor {b.folder} says what the columns of {name} are; "
-        "make one of them with this version"
-    )
-
-
-def _by_key(frame, key):
-    """The rows by the texts of their key; "" for a table of one row, which may have none."""
-    names = {column: [_text(value) for value in frame[column]] for column in key}
-    return frame.set_axis(pd.MultiIndex.from_frame(pd.DataFrame(names, frame.index).assign(_="")))
+            yield from _moved(f"{name}, {column}", *pair)
 
 
 def _text(value):
@@ -186,25 +164,23 @@ def _text(value):
     return str(value)
 
 
-def _moved(place, a, b, is_text):
+def _moved(place, a, b):
     """How many values of a column moved, and the one that moved most."""
-    if is_text:
-        a, b = a.map(_text), b.map(_text)
-        size = (a != b).astype(float)
-    else:
-        a, b = a.astype(float), b.astype(float)
+    if all(map(is_numeric_dtype, (a, b))):
+        a, b, shown = a.astype(float), b.astype(float), "{:.6g} -> {:.6g}"
         size = (a - b).abs() / np.maximum(a.abs(), np.finfo(float).tiny)
         # infinite where one is missing
         size = size.mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
+    else:
+        a, b, shown = a.map(_text), b.map(_text), "'{}' -> '{}'"
+        size = (a != b).astype(float)
     moved = size > 0
-    if not moved.any():
-        return
-    finite = size[np.isfinite(size)]
-    worst = finite.idxmax() if (finite > 0).any() else moved.idxmax()
-    shown = "'{}' -> '{}'" if is_text else "{:.6g} -> {:.6g}"
-    shown = shown.format(a[worst], b[worst])
-    text = f"{moved.sum()} of {len(a)} moved, most: {shown} ({_place(worst)})"
-    yield Difference("number", place, text, float(size.max()))
+    if moved.any():
+        finite = size[np.isfinite(size)]
+        worst = finite.idxmax() if (finite > 0).any() else moved.idxmax()
+        most = shown.format(a[worst], b[worst])
+        text = f"{moved.sum()} of {len(a)} moved, most: {most} ({_place(worst)})"
+        yield Difference("number", place, text, float(size.max()))
 
 
 def _place(index):

@@ -36,10 +36,7 @@ def make_figures(
     elif paper is not None:
         target = [paper]
     laid_over = [] if scale == "default" else ["--configfile", f"config/{scale}.yaml"]
-    commands = [["snakemake", *target, "--cores", cores, *laid_over]]
-    if target:  # a whole run makes its page itself
-        commands.append(["kronbench", "report", "--config", str(plan.config_file)])
-    return run_commands(commands, only_shown)
+    return _run(plan, target, ["--cores", cores, *laid_over], only_shown)
 
 
 def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool = False) -> int:
@@ -47,23 +44,10 @@ def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool =
 
     With ``only_shown`` the commands are printed, and nothing is written.
     """
-    config = str(plan.config_file)
-    targets = [str(item.target) for item in items]
     if not only_shown:
         plan.save()
-    commands = [
-        ["snakemake", *targets, "--cores", cores, "--configfile", config],
-        ["kronbench", "report", "--config", config],
-    ]
-    return run_commands(commands, only_shown)
-
-
-def described(item: Item) -> str:
-    """The tables of an item as text, and where they or its figure are."""
-    place = f"{item.paper} {item.name}: {item.target}"
-    if not item.layout:
-        return place
-    return f"{item.output('md').read_text(encoding='utf-8').strip()}\n\n{place}"
+    options = ["--cores", cores, "--configfile", str(plan.config_file)]
+    return _run(plan, [str(item.target) for item in items], options, only_shown)
 
 
 def check_checkout(cores: str) -> None:
@@ -86,11 +70,14 @@ def plan_of_scale(scale: str) -> Plan:
     return plans[scale]
 
 
-def run_commands(commands: Iterable[list[str]], only_shown: bool) -> int:
+def _run(plan, targets, options, only_shown):
     """Print each command and, unless ``only_shown``, run it; the first exit status that is not 0.
 
     The programs are those of this environment, whether or not it is an active one.
     """
+    commands = [["snakemake", *targets, *options]]
+    if targets:  # a whole run makes its page itself
+        commands.append(["kronbench", "report", "--config", str(plan.config_file)])
     for command in commands:
         print(shlex.join(command), flush=True)
         if not only_shown:

@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -23,9 +23,8 @@ from kronbench.files import replacing
 from kronbench.reference.figures import plan_of_scale
 from kronbench.resources import paper_path
 from kronbench.runner.columns import Columns
-from kronbench.runner.items import Item, Plan, load_plan
-from kronbench.runner.outside import use_outside
-from kronbench.runner.source_imports import read_module
+from kronbench.runner.items import Item, Plan, load_plan, use_outside
+from kronbench.runner.provenance import names_in
 from kronbench.yaml_files import read_yaml, validate
 
 _LONGEST = 60  # characters of a name in that of its folder
@@ -33,20 +32,15 @@ _LONGEST = 60  # characters of a name in that of its folder
 
 @dataclass(frozen=True)
 class Outside:
-    """What a user adds to a run: solvers by the names of their rows, and data sets.
+    """What a user adds to a run."""
 
-    Results go to ``results/<scale>-with-<name>/``. ``user`` is that key of the configuration.
-    ``datasets`` take the place of those of each item. ``items`` are papers and items, or a paper
-    and "" for all of its; all that compare methods when empty. ``added`` are files of rows that
-    others have measured on the same splits (:func:`write_rows`).
-    """
-
-    name: str
-    solvers: Mapping[str, Mapping]
-    user: Mapping[str, str] = field(default_factory=dict)
-    datasets: tuple[str, ...] = ()
+    name: str  # results go to results/<scale>-with-<name>/
+    solvers: Mapping[str, Mapping]  # by the names of their rows
+    user: Mapping[str, str]  # that key of the configuration
+    datasets: tuple[str, ...] = ()  # in place of those of each item
+    # papers and items, or a paper and "" for all of its; all that compare methods when empty
     items: tuple[tuple[str, str], ...] = ()
-    added: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()  # files of rows that others have measured on the same splits
 
 
 def outside_of_file(path: str | Path) -> Outside:
@@ -56,13 +50,12 @@ def outside_of_file(path: str | Path) -> Outside:
     validate(content, "outside", path)
     for name in content["solvers"]:
         _check_name(name, f"{path}: solvers")
-    folder = whole_path(path.parent / content.get("path", "."))
-    user = _user(folder, content.get("registry") and path.parent / content["registry"])
+    registry = content.get("registry") and path.parent / content["registry"]
     items = content.get("items", {}).items()
     return Outside(
         content.get("name", _slug(next(iter(content["solvers"])))),
         {name: {"parameters": {}, **entry} for name, entry in content["solvers"].items()},
-        user,
+        _user(path.parent / content.get("path", "."), registry),
         tuple(content.get("datasets", ())),
         tuple((paper, name) for paper, names in items for name in names),
     )
@@ -80,13 +73,17 @@ def outside_of_options(
     """What one solver adds: its import path, and the folder of its module if not installed."""
     name = solver.rpartition(".")[2] if name is None else name
     _check_name(name, "--name")
-    user = _user(path, registry or os.environ.get("KRONBENCH_REGISTRY"))
-    entry = {"solver": solver, "parameters": parameters}
     added = tuple(str(whole_path(file)) for file in add)
     for file in added:
         if not Path(file).is_file():
             raise InputError(f"--add {file}: there is no such file; kronbench run-with writes one")
-    return Outside(_slug(name), {name: entry}, user, tuple(dict.fromkeys(data)), added=added)
+    return Outside(
+        _slug(name),
+        {name: {"solver": solver, "parameters": parameters}},
+        _user(path, registry or os.environ.get("KRONBENCH_REGISTRY")),
+        tuple(dict.fromkeys(data)),
+        added=added,
+    )
 
 
 def plan_with_solvers(
@@ -101,8 +98,7 @@ def plan_with_solvers(
         datasets.describe(data)
     base = plan_of_scale(scale)
     wanted = ((paper, name or ""),) if paper else outside.items
-    config = copy.deepcopy(dict(base.config))
-    config |= {"scale": f"{scale}-with-{outside.name}", "user": dict(outside.user)}
+    config = _config(base, outside.name, dict(outside.user))
     changed, refused = set(), []
     for item in _asked(base, wanted):
         try:
@@ -116,12 +112,14 @@ def plan_with_solvers(
     if refused and (not changed or any(name for _, name in wanted)):
         raise InputError("; ".join(refused))
     plan = load_plan(config)
-    shown = [
-        item
-        for item in plan.items
-        if (item.paper, item.tables_of) in changed and not item.numbers_of
-    ]
-    return plan, shown, refused
+    own = [item for item in plan.items if not item.numbers_of]
+    return plan, [item for item in own if (item.paper, item.tables_of) in changed], refused
+
+
+def _config(plan, name, user):
+    """The configuration of a plan, of which results go to a folder of their own."""
+    own = {"scale": f"{plan.scale}-with-{name}", "user": user}
+    return copy.deepcopy(dict(plan.config)) | own
 
 
 def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[Path]:
@@ -141,11 +139,10 @@ def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[
 
 def compares_methods(item: Item) -> bool:
     """Whether an item takes further methods: its experiment offers ``with_solver``."""
-    module = read_module(item.experiment_module) if item.measures else None
-    return module is not None and "with_solver" in module.names
+    return item.measures and "with_solver" in names_in(item.experiment_module)
 
 
-def _asked(plan: Plan, wanted) -> Iterator[Item]:
+def _asked(plan, wanted):
     """The items to change: each asked for by name must compare methods."""
     known = [item for item in plan.items if compares_methods(item)]
     for paper, name in wanted or [("", "")]:
@@ -164,7 +161,7 @@ def _asked(plan: Plan, wanted) -> Iterator[Item]:
             yield from found
 
 
-def _changes(item: Item, outside: Outside) -> dict:
+def _changes(item, outside):
     """The parameters of an item that change, its data sets among them."""
     experiment = import_module(item.experiment_module)
     spec, changes = dict(item.parameters), {}
@@ -220,8 +217,7 @@ def _check_name(name, where):
     if not (isinstance(name, str) and name.strip() and name.isprintable()):
         raise InputError(
             f"{where}: {name!r} cannot be the name of a row: give text, in quotes where YAML "
-            "would read "
-            "it as something else"
+            "would read it as something else"
         )
 
 
@@ -233,15 +229,13 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     folder = whole_path(folder)
     user = {"papers": [str(folder)]}
     use_outside(user)
-    config = copy.deepcopy(dict(plan_of_scale(scale).config))
+    config = _config(plan_of_scale(scale), folder.name, user)
     overrides = read_yaml(folder / "paper.yaml").get("scales", {}).get(scale, {})
-    config |= {"scale": f"{scale}-with-{folder.name}", "user": user}
     config["papers"] = {folder.name: overrides, **config["papers"]}
     plan = load_plan(config)
-    for item in plan.items:
-        if item.paper == folder.name:
-            for name in item.datasets:
-                datasets.describe(name)
+    own = [item for item in plan.items if item.paper == folder.name]
+    for name in (name for item in own for name in item.datasets):
+        datasets.describe(name)
     return plan, folder.name
 
 
@@ -261,17 +255,14 @@ def check_paper(plan: Plan, paper: str) -> Iterator[tuple[str, str]]:
 
 
 def _wrong(module, part):
-    wanted = {
-        "run": ["spec", "data", "rng"],
-        "draw": ["frame", "item"],
-        "tabulate": ["frame", "item", "printed"],
-    }
-    name = "run"
+    name, wanted = "run", ["spec", "data", "rng"]
     if part == "draw":  # of a module with both, draw gets what tabulate returned
-        name = "tabulate" if hasattr(module, "tabulate") else "draw"
+        name, wanted = "draw", ["frame", "item"]
+        if hasattr(module, "tabulate"):
+            name, wanted = "tabulate", [*wanted, "printed"]
     if not module.__doc__:
         yield "it has no docstring"
-    if list(inspect.signature(getattr(module, name)).parameters) != wanted[name]:
-        yield f"{name} takes other parameters than {', '.join(wanted[name])}"
+    if list(inspect.signature(getattr(module, name)).parameters) != wanted:
+        yield f"{name} takes other parameters than {', '.join(wanted)}"
     if part == "measure" and not isinstance(module.COLUMNS, Columns):
         yield "COLUMNS is not a kronbench.runner.columns.Columns"

@@ -10,9 +10,8 @@ import pandas as pd
 
 from kronbench.errors import InputError
 
-HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS = (
-    *("holds", "undecided", "contradicted", "not tested"),
-)
+VERDICTS = ("holds", "undecided", "contradicted", "not tested")
+HOLDS, UNDECIDED, CONTRADICTED, UNTESTED = VERDICTS
 
 # A paper says it, or we do, or others of the field print it, whom no item of a paper shows.
 PAPER, OURS, FIELD = ("paper", "ours", "field")
@@ -47,10 +46,8 @@ class Move:
             return f"{self.id}: new, {self.now} ({self.measured_now})"
         if not self.now:
             return f"{self.id}: gone, was {self.before}"
-        return (
-            f"{self.id}: {self.before} -> {self.now} (was: {self.measured_before}; "
-            f"now: {self.measured_now})"
-        )
+        measured = f"was: {self.measured_before}; now: {self.measured_now}"
+        return f"{self.id}: {self.before} -> {self.now} ({measured})"
 
 
 def read_verdicts(path: str | Path) -> pd.DataFrame:
@@ -59,12 +56,11 @@ def read_verdicts(path: str | Path) -> pd.DataFrame:
         verdicts = pd.read_csv(path, keep_default_na=False)
     except ValueError as error:
         raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
-    for column in _COLUMNS:
-        if column not in verdicts:
-            raise InputError(
-                f"{path} lacks the column '{column}': it is from an earlier version; make its "
-                "run again"
-            )
+    if lost := [column for column in _COLUMNS if column not in verdicts]:
+        raise InputError(
+            f"{path} lacks the column '{lost[0]}': it is from an earlier version; make its run "
+            "again"
+        )
     verdicts["timing"] = verdicts["timing"].astype(str) == "True"
     return verdicts[_COLUMNS].set_index("id")
 
@@ -77,18 +73,17 @@ def moves(
     ``short_items`` are the items, ``<paper>/<item>``, that lack rows in either run.
     """
     found = []
+    gone = {"verdict": "", "measured": ""}
     for name in [*now.index, *before.index.difference(now.index, sort=False)]:
-        rows = [frame.loc[name] if name in frame.index else None for frame in (before, now)]
-        (old, was), (new, is_now) = (
-            ("", "") if row is None else (row["verdict"], row["measured"]) for row in rows
-        )
-        if old == new:
+        old, new = (frame.loc[name] if name in frame.index else gone for frame in (before, now))
+        words = old["verdict"], new["verdict"]
+        if words[0] == words[1]:
             continue
         timed = False
-        if old and new:  # a claim that is new or gone is a move in any case
-            short = f"{rows[1]['paper']}/{rows[1]['item']}" in short_items
-            timed = all(row["timing"] for row in rows) or (short and UNTESTED in (old, new))
-        found.append(Move(name, old, new, was, is_now, timed))
+        if all(words):  # a claim that is new or gone is a move in any case
+            short = f"{new['paper']}/{new['item']}" in short_items
+            timed = (old["timing"] and new["timing"]) or (short and UNTESTED in words)
+        found.append(Move(name, *words, old["measured"], new["measured"], bool(timed)))
     return found
 
 

@@ -133,7 +133,7 @@ def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
     """The rows that a claim selects from: the numbers shown, or the measurements behind them."""
     items = [plan.item(claim["paper"], name) for name in _names(claim)]
     measured = claim.get("reads") == "measurements"
-    frames = [read_results(item).frame if measured else read_numbers(item) for item in items]
+    frames = [read_results(item) if measured else read_numbers(item) for item in items]
     if len(frames) == 1:
         return frames[0]
     named = zip(items, frames, strict=True)

@@ -37,7 +37,7 @@ from kronbench.report.render import templates
 from kronbench.resources import package_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import RESULTS, Plan, measurements
-from kronbench.runner.read_results import not_measured_here, origin, read_numbers, read_sidecars
+from kronbench.runner.read_results import origin, read_numbers, read_sidecars
 from kronbench.yaml_files import read_yaml
 
 _CAUSES = {
@@ -122,7 +122,7 @@ def _facts(claims, verdicts, plan, whole):
     for verdict in verdicts:
         if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
             contradicted[verdict.paper][alike[verdict.id]].append(verdict)
-    # accepted parts that do not count as made in this checkout, by the reason
+    # accepted parts of which something changed in this checkout, by what it is
     changed = collections.defaultdict(list)
     for item, part in measurements(whole) if plan.from_accepted else ():
         record = item.table(part).with_suffix(".json")
@@ -170,7 +170,6 @@ def _facts(claims, verdicts, plan, whole):
             {s["data"]["name"] for s in sidecars if (s["data"] or {}).get("source") == "own"}
         ),
         "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
-        "elsewhere": _elsewhere(sidecars),
         "surroundings": places[0],
         "changed": changed,
         "unknown": UNKNOWN,
@@ -258,22 +257,6 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.?!])(?<!et al\.) (?=[A-Z\"])", text)
 
 
-def _elsewhere(sidecars):
-    """Sentences on where parts were measured that were not measured here.
-
-    An item stands for its parts where all are of one place.
-    """
-    parts, places = {}, collections.defaultdict(set)
-    for sidecar in sidecars:
-        name = f"{sidecar['paper']} {sidecar.get('item')}"
-        parts[name, sidecar["part"]] = sidecar
-        places[name].add(origin(sidecar["environment"]))
-    return not_measured_here(
-        sidecar | {"part": f"{name} {part}" if len(places[name]) > 1 else name}
-        for (name, part), sidecar in parts.items()
-    )
-
-
 def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
     """Skip reasons, each with the items it applies to, from (item, reasons)."""
     where: dict[str, dict[str, None]] = collections.defaultdict(dict)
@@ -289,8 +272,6 @@ def _summary(moved, facts):
     lines = [f"{n_items} {'item' if n_items == 1 else 'items'} rendered at scale '{plan.scale}'"]
     if plan.from_accepted:
         lines.append(f"nothing was measured here: all is drawn from {plan.accepted}")
-    elif facts["elsewhere"]:
-        lines.append("partly taken from an accepted run: the page says what")
     if missing:
         # a run for one item was asked for no other: the page names them
         names = ", ".join(missing) if plan.from_accepted else f"{len(missing)} other items"

@@ -19,13 +19,7 @@ from kronbench.report.numbers import read_printed
 from kronbench.report.style import STYLE, stamp
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import Item
-from kronbench.runner.read_results import (
-    not_measured_here,
-    other_data_of,
-    read_results,
-    read_table,
-    surrogates_of,
-)
+from kronbench.runner.read_results import other_data_of, read_results, read_sidecars, read_table
 
 # Signs of what stands in a cell, and what they mean.
 _SIGNS = {
@@ -43,7 +37,7 @@ def render(item: Item) -> None:
     files) or None. If both exist, ``draw`` plots what is tabulated. ``COLUMNS`` declares the
     columns of what is tabulated; where nothing is, they are those of the experiment.
     """
-    results = read_results(item)
+    frame, sidecars = read_results(item), read_sidecars(item)
     drawing = importlib.import_module(item.drawing_module)
     is_table = not hasattr(drawing, "draw")
     if is_table != bool(item.layout):
@@ -51,11 +45,11 @@ def render(item: Item) -> None:
             f"papers/{item.paper}/paper.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
-    numbers, columns = results.frame, columns_shown(item)
+    numbers, columns = frame, columns_shown(item)
     if hasattr(drawing, "tabulate"):
         printed = read_printed(item)
         printed = printed[0] if len(printed) == 1 else printed or None
-        numbers = drawing.tabulate(results.frame, item, printed)
+        numbers = drawing.tabulate(frame, item, printed)
         place = f"drawing {item.paper}.{item.drawing}"
         if missing := {"dataset", "source"} - set(numbers):
             raise InputError(
@@ -63,16 +57,16 @@ def render(item: Item) -> None:
                 "of the rows, which say what is a surrogate's"
             )
         columns.check(numbers, place)
-    surrogates = surrogates_of(numbers if item.numbers_of else results.frame)
+    resting = numbers if item.numbers_of else frame
+    surrogates = sorted(resting.loc[resting["source"] == "surrogate", "dataset"].unique())
     shown = set(", ".join(numbers["dataset"].astype(str)).split(", "))
     others = [
         f"{part}: {text}"
         for part, text in other_data_of(item).items()
         if not item.numbers_of or part in shown  # it takes a few rows of the others
     ]
-    own = () if item.numbers_of else results.sidecars  # the others say theirs themselves
+    own = () if item.numbers_of else sidecars  # the others say theirs themselves
     skipped = [line for sidecar in own for line in sidecar["skipped"]]
-    elsewhere = not_measured_here(results.sidecars)
     with replacing_all(map(item.output, item.kinds)) as temporaries:
         new = dict(zip(item.kinds, temporaries, strict=True))
         numbers.to_csv(new["csv"], index=False)
@@ -83,7 +77,6 @@ def render(item: Item) -> None:
                 "grids": arrange(item, read_table(new["csv"]), skipped),
                 "surrogates": surrogates,
                 "others": others,
-                "elsewhere": elsewhere,
             }
             page = templates().get_template("table.html.j2").render(**said)
             new["html"].write_text(page, encoding="utf-8")
@@ -101,7 +94,6 @@ def render(item: Item) -> None:
             "columns": columns.record(numbers),
             "surrogates": surrogates,
             "other_data": others,
-            "elsewhere": elsewhere,
             "skipped": skipped,
             "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
             "sha256": {
@@ -139,12 +131,8 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     ]
 
 
-def markdown(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
-    """The tables of an item in the Markdown of GitHub.
-
-    With its surrogates, how its data differ from the paper's, and where it was measured, if not
-    here.
-    """
+def markdown(name, title, grids, surrogates, others=()) -> str:
+    """The tables of an item in Markdown of GitHub, with what its data are if not the paper's."""
     lines = [f"{name}: {title}"]
     lines += [f"Surrogate data: {', '.join(surrogates)}"] if surrogates else []
     lines += [f"Other data than the paper's: {text}" for text in others]
@@ -158,7 +146,7 @@ def markdown(name, title, grids, surrogates, others=(), elsewhere=()) -> str:
         blocks += [_escaped(grid.title)] if grid.title else []
         blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
         blocks += map(_escaped, grid.notes)
-    return "\n\n".join([*blocks, *map(_escaped, [*legend(grids), *elsewhere])]) + "\n"
+    return "\n\n".join([*blocks, *map(_escaped, legend(grids))]) + "\n"
 
 
 def _cell_text(cell):

@@ -1,15 +1,16 @@
-"""Clocks and memory, read inside the process: repeats in turn, median and spread, disturbance."""
+"""Clocks and memory, read inside the process: repeats in turn, calls, spread, disturbance."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import math
 import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 
 import numba
@@ -21,12 +22,11 @@ BUSY = 0.1
 _HOST = "host of a virtual machine"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Timing:
     """What a clock saw of some work."""
 
-    # wall seconds of the repeats: median, smallest, largest
-    seconds: float
+    seconds: float  # wall seconds of the repeats: median, smallest, largest
     seconds_low: float
     seconds_high: float
     repeats: int
@@ -44,16 +44,10 @@ class Timing:
 
     def columns(self) -> dict:
         """The columns of a timed row of a result table."""
-        return {
-            "seconds": self.seconds,
-            "seconds_low": self.seconds_low,
-            "seconds_high": self.seconds_high,
-            "repeats": self.repeats,
-            "cpu_seconds": self.cpu_seconds,
-            "threads": self.threads,
-            "processors": self.cpu_seconds / (self.seconds * self.threads)
-            if self.seconds > 0
-            else math.nan,
+        allowed, columns = self.seconds * self.threads, dataclasses.asdict(self)
+        del columns["waiting"]  # is rounded
+        return columns | {
+            "processors": self.cpu_seconds / allowed if allowed > 0 else math.nan,
             "waiting": round(self.waiting, 4),
             "busy": self.busy,
         }
@@ -73,14 +67,11 @@ class Timing:
 
 
 class Stopwatch:
-    """Context manager that adds up its blocks: work that is measured in pieces, once.
+    """Context manager that adds up its blocks: work that is measured in pieces, once."""
 
-    ``cpu_seconds`` includes programs that were started and ended in a block; ``waited_seconds`` is
-    the time for which a thread of this process waited for a processor.
-    """
-
-    def __init__(self):
-        self.seconds = self.cpu_seconds = self.waited_seconds = 0.0
+    seconds = 0.0
+    cpu_seconds = 0.0  # also of programs that were started and ended in a block
+    waited_seconds = 0.0  # for which a thread of this process waited for a processor
 
     def __enter__(self):
         self._waited = _waited()
@@ -96,13 +87,13 @@ class Stopwatch:
         )
 
     def count_as(self, number: int) -> None:
-        """Scale the totals by ``number``, for work whose remaining repeats cost the same."""
+        """Count the work ``number`` times, where its other repeats cost the same."""
         self.seconds *= number
         self.cpu_seconds *= number
         self.waited_seconds *= number
 
     def timing(self) -> Timing:
-        """What the stopwatch has measured so far."""
+        """What was measured so far."""
         return _timing([self])
 
 
@@ -114,26 +105,23 @@ def measure(function: Callable, **options: float) -> tuple[object, Timing]:
 def time_interleaved(
     functions: Mapping[str, Callable],
     *,
-    min_repeats: int = 3,
     min_seconds: float = 0.5,
     max_repeats: int = 9,
     max_seconds: float = 4.0,
 ) -> dict[str, tuple[object, Timing]]:
     """Call functions one after the other, round by round, so that slow times meet all of them.
 
-    Each is called at least ``min_repeats`` times, and until its calls took ``min_seconds``
-    together or were ``max_repeats``; but not again once they took ``max_seconds``. Callers must
-    warm up functions that load or compile on first use. Gives the last result and the ``Timing``
-    of each.
+    Each is called at least three times, and until its calls took ``min_seconds`` together or were
+    ``max_repeats``; but not again once they took ``max_seconds``. Callers must warm up functions
+    that load or compile on first use. Gives the last result and the ``Timing`` of each.
     """
     watches = {name: [] for name in functions}
     results = {}
 
     def is_due(name):
         spent, repeats = sum(watch.seconds for watch in watches[name]), len(watches[name])
-        if spent >= max_seconds or repeats >= max_repeats:
-            return not repeats
-        return repeats < min_repeats or spent < min_seconds
+        is_enough = spent >= max_seconds or repeats >= max_repeats
+        return not repeats if is_enough else repeats < 3 or spent < min_seconds
 
     while due := [name for name in functions if is_due(name)]:
         for name in due:
@@ -157,7 +145,7 @@ def _timing(watches):
     )
 
 
-def _processor_seconds() -> float:
+def _processor_seconds():
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + ended.ru_utime + ended.ru_stime
 
@@ -181,9 +169,8 @@ def _waited() -> dict[str, float]:
 class TimeCap:
     """Which points of a growing series to start: those predicted to end within ``seconds``.
 
-    The prediction extrapolates the law seconds ~ size^p through the last two points of different
-    sizes, with p between 0 and 3; from a single size with p = ``power``. Without a point there is
-    none.
+    By the law seconds ~ size^p through the last two points of different sizes, with p between 0
+    and 3; from a single size with p = ``power``.
     """
 
     def __init__(self, seconds: float, power: float = 2.0):
@@ -210,6 +197,51 @@ class TimeCap:
     def allows(self, size: float) -> bool:
         """Whether the predicted seconds of a size are within the cap."""
         return self.predicted(size) <= self.seconds
+
+
+@dataclasses.dataclass
+class Calls:
+    """How often a method was called, and the wall seconds spent in it and in no other watched."""
+
+    count: int = 0
+    seconds: float = 0.0
+
+
+@contextlib.contextmanager
+def watched_calls(
+    methods: Mapping[Hashable, tuple[type, str]],
+) -> Iterator[dict[Hashable, Calls]]:
+    """Count and time the calls of methods, given as (class, name), while the block runs.
+
+    The seconds of a method that calls another watched one are the other's alone. In one thread.
+    """
+    calls = {key: Calls() for key in methods}
+    inner = []  # of each watched call that runs: the seconds of the watched calls inside it
+
+    def watched(method, record):
+        @functools.wraps(method)
+        def call(*arguments, **options):
+            inner.append(0.0)
+            begun = time.perf_counter()
+            try:
+                return method(*arguments, **options)
+            finally:
+                seconds = time.perf_counter() - begun
+                record.count += 1
+                record.seconds += seconds - inner.pop()
+                if inner:
+                    inner[-1] += seconds
+
+        return call
+
+    with contextlib.ExitStack() as restored:
+        for key, (owner, name) in methods.items():
+            if name in vars(owner):
+                restored.callback(setattr, owner, name, vars(owner)[name])
+            else:  # of a base class
+                restored.callback(delattr, owner, name)
+            setattr(owner, name, watched(getattr(owner, name), calls[key]))
+        yield calls
 
 
 def peak_mib() -> float:

@@ -1,33 +1,29 @@
 """What the columns of a result table are, as each experiment declares them in ``COLUMNS``.
 
-A drawing that tabulates has a declaration of its own.
-
-Nothing is guessed from the name of a column: which tell rows apart, which are a clock's, which
-are counts is declared beside the function that makes them. A declaration is an expression of
-the names of this module, so that it can be read without importing numba and the solvers.
+A drawing that tabulates has a declaration of its own. Nothing is guessed from a column's name. A
+declaration is an expression of the names of this module, read without importing numba.
 """
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.runner.items import Item
-from kronbench.runner.source_imports import file_of
+from kronbench.runner.provenance import file_of
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Columns:
     """The columns of a table that are more than numbers and texts to compare, by what they are.
 
-    A table need not have all of them. All that is not named here is determined by the mathematics,
-    the data and the seed, and is compared between runs. ``a | b`` has the columns of both; what
-    ``b`` says of a column counts.
+    A table need not have all of them. All others are determined by the mathematics, the data and
+    the seed, and are compared between runs. ``a | b`` has those of both; what ``b`` says counts.
     """
 
     # They tell the rows apart: no two rows have the same values in all of them.
@@ -74,20 +70,15 @@ class Columns:
 
     def record(self, frame: pd.DataFrame) -> dict[str, list[str]]:
         """What a sidecar keeps: the names of the columns that a table has, by what they are."""
-        found = {
-            kind: [name for name in getattr(self, kind) if name in frame]
-            for kind in ("repeats", *_KINDS)
-        }
+        kinds = dataclasses.asdict(self).items()
+        found = {kind: [name for name in names if name in frame] for kind, names in kinds}
         return {kind: names for kind, names in found.items() if names}
 
 
 _KINDS = ("key", "clock", "ratios_of_clock", "conditions")
 
 # What the runner adds to each row.
-RUNNER = Columns(
-    key=("dataset",),
-    conditions=("source", "peak_mib"),
-)
+RUNNER = Columns(key=("dataset",), conditions=("source", "peak_mib"))
 
 # What ``Timing.columns`` says of timed work.
 TIMING = Columns(
@@ -95,8 +86,7 @@ TIMING = Columns(
     conditions=("repeats", "threads", "processors", "waiting", "busy"),
 )
 
-# What every drawing says of its rows: of which data, where these came from, whether the machine
-# was busy.
+# What every drawing says of its rows.
 SHOWN = Columns(key=("dataset",), conditions=("source", "busy"))
 
 

@@ -25,18 +25,19 @@ def mark_jobs() -> None:
 def exit_with_parent() -> None:
     """End this process, wherever it is, once its workflow or the shell that waits for it is gone.
 
-    Without this, what outlives a killed run writes beside the next one. Nothing happens in a
-    process that no workflow started.
+    Otherwise it would write beside the next run. Nothing happens where no workflow started it.
     """
     workflow = os.environ.get(_VARIABLE)
     if not workflow:
         return
     shell = os.getppid()
-    _end_with_shell()
+    # On Linux at once: Snakemake takes away what a failed job wrote, and no write may follow.
+    with contextlib.suppress(AttributeError):  # another system
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     # A shell that was killed while this process started sends no signal any more: the process is
     # then a child of the system.
-    ancestors = {process.pid: process for process in psutil.Process().parents()}
-    if int(workflow) not in ancestors:
+    leader = next((one for one in psutil.Process().parents() if one.pid == int(workflow)), None)
+    if leader is None:
         with contextlib.suppress(OSError):  # nobody may be there to read it
             print(
                 f"kronbench: error: the workflow that began this command (process {workflow}) "
@@ -45,24 +46,13 @@ def exit_with_parent() -> None:
                 flush=True,
             )
         os._exit(1)
-    watched = ancestors[int(workflow)], shell
-    threading.Thread(target=_watch, args=watched, daemon=True).start()
 
+    def watch():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            while os.getppid() == shell and leader.is_running():
+                if leader.status() == psutil.STATUS_ZOMBIE:
+                    break
+                time.sleep(_PERIOD)
+        os._exit(1)
 
-def _end_with_shell():
-    """On Linux at once: Snakemake takes away what a failed job wrote, and no write may follow."""
-    with contextlib.suppress(AttributeError):  # another system
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-
-
-def _watch(workflow, shell):
-    while os.getppid() == shell and _runs(workflow):
-        time.sleep(_PERIOD)
-    os._exit(1)
-
-
-def _runs(process):
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    threading.Thread(target=watch, daemon=True).start()

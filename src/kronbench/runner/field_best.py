@@ -9,11 +9,7 @@ from kronbench.yaml_files import read_yaml
 
 
 def best_of(data: str, fold: str) -> dict | None:
-    """The entry of ``config/field_best.yaml`` for a fold of a data set; None where there is none.
-
-    ``model`` are parameters of a KronRidgeCV, ``parameters`` what it chose, ``scores`` those on
-    the test set.
-    """
+    """``model``, the ``parameters`` that it chose, ``scores``; None of an unknown fold."""
     return read_yaml(config_path("field_best.yaml")).get(data, {}).get(fold)
 
 

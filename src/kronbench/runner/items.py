@@ -11,7 +11,10 @@ import dataclasses
 import difflib
 import functools
 import json
+import os
+import re
 import reprlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +24,8 @@ import yaml
 from kronbench.errors import InputError
 from kronbench.files import write_text
 from kronbench.resources import (
-    added_papers,
+    ADDED_PAPERS,
+    add_paper,
     claim_files,
     config_path,
     paper_path,
@@ -29,17 +33,11 @@ from kronbench.resources import (
     shipped_papers,
     without_credentials,
 )
-from kronbench.runner.outside import use_outside
-from kronbench.runner.solvers import check_entries, check_import_path, import_paths
-from kronbench.runner.source_imports import read_module
+from kronbench.runner.provenance import names_in
+from kronbench.runner.solvers import check_entries, import_object, import_paths, nearest
 from kronbench.yaml_files import number_or_text, read_yaml, validate
 
 RESULTS = Path("results")
-
-# Settings that say where data come from, and whether accepted parts are taken.
-_ORIGINS = ("data", "mirror", "parts")
-_MEASURED = (".csv", ".json")
-_UNSET = object()
 
 
 @dataclass(frozen=True)
@@ -50,21 +48,20 @@ class Item:
     name: str
     title: str
     caption: str
-    experiment: str
     drawing: str
-    drawing_options: Mapping
-    layout: tuple[Mapping, ...]  # the tables of a table item; none of a figure
     datasets: tuple[str, ...]
     parameters: Mapping
-    printed: str | list[str] | None
-    timed: bool
-    keeps_predictions: bool
     scale: str
     results: Path  # results/<scale>, wherever that lies
     tables_of: str  # the item whose result tables it draws: itself, unless it says otherwise
+    protocol: Mapping  # that of its paper
+    layout: tuple[Mapping, ...]  # the tables of a table item; none of a figure
+    experiment: str = ""
+    drawing_options: Mapping = dataclasses.field(default_factory=dict)
+    printed: str | list[str] | None = None
+    timed: bool = False
+    keeps_predictions: bool = False
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
-    from_accepted: bool = False  # see Plan.of_accepted
-    protocol: Mapping = dataclasses.field(default_factory=dict)  # that of its paper
 
     @property
     def experiment_module(self) -> str:
@@ -93,11 +90,9 @@ class Item:
 
     @property
     def drawn_from(self) -> tuple[Path, ...]:
-        """The result tables, or the numbers of other items, from which it is rendered.
-
-        Each with its sidecar, and of the others the sidecars of their tables too.
-        """
-        files = [self.table(part).with_suffix(kind) for part in self.parts for kind in _MEASURED]
+        """The tables, or the numbers of other items, that it shows, with all their sidecars."""
+        tables = [self.table(part) for part in self.parts]
+        files = [file for table in tables for file in (table, table.with_suffix(".json"))]
         for other in self.numbers_of:
             files += [other.output("csv"), other.output("json")]
             files += [file for file in other.drawn_from if file.suffix == ".json"]
@@ -126,9 +121,8 @@ class Item:
     def finished(self) -> bool:
         """Whether all of its files are there, and those of the items that it takes numbers of."""
         files = [*map(self.output, self.kinds), *self.drawn_from]
-        return all(file.exists() for file in files) and all(
-            other.finished for other in self.numbers_of
-        )
+        own = all(file.exists() for file in files)
+        return own and all(other.finished for other in self.numbers_of)
 
     def command(self, part: str) -> str:
         """The command that repeats one job alone, in an active environment."""
@@ -138,8 +132,8 @@ class Item:
     @property
     def workflow_command(self) -> str:
         """The command that makes the item alone, with the data and tables that it needs."""
-        target = dataclasses.replace(self, results=RESULTS / self.scale).target
-        return f"snakemake {target} --cores all{_configfile(self.scale, self.from_accepted)}"
+        target = RESULTS / self.scale / self.target.relative_to(self.results)
+        return f"snakemake {target} --cores all{_configfile(self)}"
 
 
 @dataclass(frozen=True)
@@ -150,25 +144,24 @@ class Plan:
     papers: Mapping[str, Mapping]
     items: tuple[Item, ...]
     results: Path  # results/<scale>, wherever that lies
-    from_accepted: bool = False
-    reference: Path = RESULTS / "reference"
 
     def of_accepted(self) -> Plan:
-        """The same items, drawn from the accepted tables into ``results/accepted-<scale>``.
+        """The same items, drawn from the accepted tables into ``results/accepted-<scale>``."""
+        return self.at(RESULTS / f"accepted-{self.scale}")
 
-        Nothing is measured there, and what a run measured is never among it.
-        """
-        return self.at(RESULTS / f"accepted-{self.scale}", from_accepted=True)
+    @property
+    def from_accepted(self) -> bool:
+        """Whether it is such a plan."""
+        return self.results.name == f"accepted-{self.scale}"
 
-    def at(self, results: Path, **changes: bool) -> Plan:
+    def at(self, results: Path) -> Plan:
         """The same items, whose files lie in another folder than ``results/<scale>``."""
 
         def moved(item):
             others = tuple(map(moved, item.numbers_of))
-            return dataclasses.replace(item, numbers_of=others, results=results, **changes)
+            return dataclasses.replace(item, numbers_of=others, results=results)
 
-        items = tuple(map(moved, self.items))
-        return dataclasses.replace(self, items=items, results=results, **changes)
+        return dataclasses.replace(self, items=tuple(map(moved, self.items)), results=results)
 
     def settings_of(self, item: Item | None = None) -> str:
         """The configuration as a job on an item is told it, on one line; ``load_plan`` reads it.
@@ -189,7 +182,7 @@ class Plan:
     @property
     def workflow_command(self) -> str:
         """The command that makes all items."""
-        return f"snakemake --cores all{_configfile(self.scale, self.from_accepted)}"
+        return f"snakemake --cores all{_configfile(self)}"
 
     @property
     def config_file(self) -> Path:
@@ -204,17 +197,19 @@ class Plan:
     @property
     def accepted(self) -> Path:
         """The last accepted run of this scale, with which others are compared."""
-        return self.reference / self.scale
-
-    @property
-    def verdicts(self) -> list[Path]:
-        """What the page compares this run with, as far as it is there."""
-        files = (self.accepted / name for name in ("verdicts.csv", "items.json"))
-        return [file for file in files if file.exists()]
+        return RESULTS / "reference" / self.scale
 
     def data_folder(self, name: str) -> Path:
         """Where the prepared data set of this run lies; papers differ in the case of names."""
         return self.results / "data" / name.lower()
+
+    def prepare(self, name: str) -> Path:
+        """Put a data set into the results, by the policy of the configuration; its folder."""
+        from kronbench.datasets import load
+
+        folder = self.data_folder(name)
+        load(name, policy=self.config["data"], mirror=self.config["mirror"]).save(folder)
+        return folder
 
     def item(self, paper: str, name: str) -> Item:
         """The item of that name; one that the run does not have is refused."""
@@ -246,40 +241,68 @@ def load_plan(config: Mapping | str | Path) -> Plan:
         config = json.loads(config)
     elif isinstance(config, str | Path):
         file, config = config, read_yaml(config)
+        wanted = "results/<scale>/config.yaml, which a run writes"
         if not isinstance(config, Mapping):
-            raise InputError(
-                f"{file} holds no settings; give results/<scale>/config.yaml, which a run writes"
-            )
+            raise InputError(f"{file} holds no settings; give {wanted}")
         if "papers" in config and "seed" not in config:
             raise InputError(
                 f"{file} only has settings that differ from config/config.yaml; give the "
-                "whole configuration, "
-                "results/<scale>/config.yaml, which a run writes"
+                f"whole configuration, {wanted}"
             )
     validate(config, "config", "the configuration")
-    _check_mirror(config["mirror"] or "")
+    mirror = config["mirror"] or ""
+    # The configuration is kept beside the results, and goes with them into archives.
+    if without_credentials(mirror) != mirror or ("://" in mirror and "?" in mirror):
+        raise InputError(
+            "mirror: an address with a user name, a password or a query would be kept with the "
+            "results; give it in the variable KRONBENCH_MIRROR, which is not"
+        )
     use_outside(config.get("user", {}))
     papers, items = {}, []
     for paper, overrides in config["papers"].items():
-        if paper not in (known := [*shipped_papers(), *added_papers()]):
+        if paper not in (known := [*shipped_papers(), *ADDED_PAPERS]):
             raise InputError(f"papers: there is no paper '{paper}'; known are: {', '.join(known)}")
-        papers[paper] = read_yaml(paper_path(paper, "paper.yaml"))
-        validate(papers[paper], "paper", f"papers/{paper}/paper.yaml")
-        if papers[paper].get("claims") != "none" and not claim_files(paper):
+        papers[paper] = content = read_yaml(paper_path(paper, "paper.yaml"))
+        validate(content, "paper", f"papers/{paper}/paper.yaml")
+        if content.get("claims") != "none" and not claim_files(paper):
             raise InputError(
                 f"{paper_path(paper, 'claims')} has no file of claims, so its page has no "
                 "verdicts: write 'claims: none' in paper.yaml if that is meant"
             )
-        entries = papers[paper]["items"]
         for name in overrides:
-            if name not in entries:
+            if name not in content["items"]:
                 raise InputError(
-                    f"papers.{paper}: there is no item '{name}'; known are: {', '.join(entries)}"
+                    f"papers.{paper}: there is no item '{name}'; "
+                    f"known are: {', '.join(content['items'])}"
                 )
-        protocol = papers[paper].get("protocol", {})
-        items += [_item(paper, name, entries, overrides, config, protocol) for name in entries]
+        items += [_item(paper, name, content, overrides, config) for name in content["items"]]
     items = tuple(_gathered(items, papers))
     return Plan(config=config, papers=papers, items=items, results=RESULTS / config["scale"])
+
+
+def use_outside(user: Mapping) -> None:
+    """Make solvers, data sets and papers of a configuration's ``user`` known to this process."""
+    for folder in map(Path, user.get("papers", ())):
+        if folder.name in shipped_papers():
+            raise InputError(f"{folder} has the name of a shipped paper: rename the folder")
+        if not re.fullmatch("[a-z][a-z0-9-]*", folder.name):
+            raise InputError(
+                f"{folder}: its name becomes that of the paper: use lower-case letters, digits "
+                "and hyphens, a letter first"
+            )
+        if not (folder / "paper.yaml").is_file():
+            raise InputError(
+                f"{folder} has no paper.yaml: a paper is a folder with paper.yaml, claims/, "
+                "printed/, measure/ and draw/ (docs/tutorials/paper.md)"
+            )
+        add_paper(folder)
+    if path := user.get("path"):
+        if not Path(path).is_dir():
+            raise InputError(f"user.path: {path} is not a folder: run 'kronbench run-with' again")
+        if path not in sys.path:
+            sys.path.insert(0, path)
+    if registry := user.get("registry"):
+        os.environ["KRONBENCH_REGISTRY"] = registry
 
 
 @functools.cache
@@ -291,40 +314,40 @@ def load_scales() -> tuple[Plan, ...]:
 def check_scale(plan: Plan) -> None:
     """Refuse the name of a scale of the project for other settings than its own.
 
-    Its results would be taken for those of the scale. Where the data come from is free: each
-    table says it.
+    Where the data come from is free: each table says it.
     """
     for shipped in _scales():
         if shipped["scale"] != plan.scale:
             continue
         mine, its = dict(_flat(plan.config)), dict(_flat(shipped))
         for place in {**its, **mine}:
-            if mine.get(place, _UNSET) != its.get(place, _UNSET) and place not in _ORIGINS:
+            if mine.get(place, ...) != its.get(place, ...) and place not in ("data", "mirror"):
+                told = [
+                    reprlib.repr(of[place]) if place in of else "not set" for of in (mine, its)
+                ]
                 raise InputError(
-                    f"{place} is {_value_at(mine, place)}; in the project's own scale "
-                    f"'{plan.scale}' it is {_value_at(its, place)}: give one --configfile, "
+                    f"{place} is {told[0]}; in the project's own scale "
+                    f"'{plan.scale}' it is {told[1]}: give one --configfile, "
                     "and other settings a scale of their own (--config scale=NAME)"
                 )
 
 
 def _scales():
-    """The configurations of the scales that the project has."""
     base = read_yaml(config_path("config.yaml"))
     changes = [read_yaml(config_path(f"{name}.yaml")) for name in ("smoke", "paper")]
-    return [_laid_over(base, change) for change in ({}, *changes)]
+    return [base, *(_laid_over(base, change) for change in changes)]
 
 
 def measurements(plan: Plan) -> list[tuple[Item, str]]:
     """The jobs of a plan that measure: each part of each item that has tables of its own."""
-    own = [item for item in plan.items if item.measures]
-    return [(item, part) for item in own for part in item.parts]
+    return [(item, part) for item in plan.items if item.measures for part in item.parts]
 
 
-def _configfile(scale, from_accepted):
+def _configfile(of):
     """The option of Snakemake; what is drawn from accepted tables has no merged configuration."""
-    if not from_accepted:
-        return f" --configfile {RESULTS / scale / 'config.yaml'}"
-    return "" if scale == "default" else f" --configfile config/{scale}.yaml"
+    if of.results.name != f"accepted-{of.scale}":
+        return f" --configfile {RESULTS / of.scale / 'config.yaml'}"
+    return "" if of.scale == "default" else f" --configfile config/{of.scale}.yaml"
 
 
 def _flat(config, place=""):
@@ -334,10 +357,6 @@ def _flat(config, place=""):
         yield f"{place}{key}", {} if nested else value
         if nested:
             yield from _flat(value, f"{place}{key}.")
-
-
-def _value_at(settings, place):
-    return reprlib.repr(settings[place]) if place in settings else "not set"
 
 
 def _laid_over(base, change):
@@ -366,8 +385,9 @@ def _gathered(items, papers):
             yield dataclasses.replace(item, numbers_of=tuple(known[there] for there in sources))
 
 
-def _item(paper, name, entries, overrides, config, protocol):
-    entry, override = entries[name], overrides.get(name, {})
+def _item(paper, name, content, overrides, config):
+    entries, protocol = content["items"], content.get("protocol", {})
+    entry, override, place = entries[name], overrides.get(name, {}), f"papers.{paper}.{name}"
     source = entry.get("tables_of", name)
     if source != name:
         if source not in entries or "tables_of" in entries[source]:
@@ -376,63 +396,64 @@ def _item(paper, name, entries, overrides, config, protocol):
                 "give an item that has an experiment"
             )
         if override:
-            raise InputError(
-                f"papers.{paper}.{name} draws the tables of {source}: set these keys there"
-            )
+            raise InputError(f"{place} draws the tables of {source}: set these keys there")
         entry, override = {**entries[source], **entry}, overrides.get(source, {})
     if "numbers_of" in entry and override:
         raise InputError(
-            f"papers.{paper}.{name} combines the numbers of other items: set these keys there "
+            f"{place} combines the numbers of other items: set these keys there "
             f"({', '.join(entry['numbers_of'])})"
         )
+    # What the scale changes of the parameters of the paper's protocol and of the item.
     base = {**protocol.get("parameters", {}), **entry.get("parameters", {})}
-    datasets = override.get("datasets", entry.get("datasets", ()))
     changes = {key: _from_text(value) for key, value in override.items() if key != "datasets"}
     for key, value in changes.items():
         if key not in base:
-            raise InputError(
-                f"papers.{paper}.{name}: unknown key '{key}'; "
-                f"this item knows: {', '.join(['datasets', *base])}"
-            )
+            known = ", ".join(["datasets", *base])
+            raise InputError(f"{place}: unknown key '{key}'; this item knows: {known}")
         if _kind(value) != _kind(base[key]) and base[key] is not None:
             raise InputError(
-                f"papers.{paper}.{name}: {key} is {reprlib.repr(value)}; "
+                f"{place}: {key} is {reprlib.repr(value)}; "
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
-        _check_folds(f"papers.{paper}.{name}", key, value, base[key], protocol.get("folds"))
-    if "numbers_of" not in entry:
-        _check_module(paper, name, "measure", entry["experiment"], {"run", "COLUMNS"})
-    _check_module(paper, name, "draw", entry["drawing"], set())
-    for file in [printed] if isinstance(printed := entry.get("printed"), str) else printed or ():
-        if not (path := printed_path(paper, file)).is_file():
-            raise InputError(f"{paper} {name}: there is no file of printed numbers {path}")
+        _check_folds(place, key, value, base[key], protocol.get("folds"))
     parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
+    # What it names has to be there: modules, printed numbers, solvers.
     try:
+        if "numbers_of" not in entry:
+            _check_module(paper, "measure", entry["experiment"], {"run", "COLUMNS"})
+        _check_module(paper, "draw", entry["drawing"], set())
+        printed = entry.get("printed") or ()
+        for file in [printed] if isinstance(printed, str) else printed:
+            if not (path := printed_path(paper, file)).is_file():
+                raise InputError(f"there is no file of printed numbers {path}")
         check_entries(parameters)
         for path in import_paths(parameters):
-            # a solver of another package that is not installed: its job skips it, with the reason
-            with contextlib.suppress(ModuleNotFoundError):
-                check_import_path(path)
+            module, _, solver = path.rpartition(".")
+            known = names_in(module)
+            if known is None:
+                # One of another package that is not installed: its job skips it, with the reason.
+                with contextlib.suppress(ModuleNotFoundError):
+                    import_object(path)
+            elif solver not in known:
+                raise InputError(
+                    f"unknown solver path '{path}': {module} has no '{solver}'"
+                    + nearest(solver, known)
+                )
     except InputError as error:
         raise InputError(f"{paper} {name}: {error}") from None
+    taken = "title drawing experiment drawing_options printed timed keeps_predictions".split()
     return Item(
         paper=paper,
         name=name,
-        title=entry["title"],
         caption=" ".join(entry["caption"].split()),
-        experiment=entry.get("experiment", ""),
-        drawing=entry["drawing"],
-        drawing_options=entry.get("drawing_options", {}),
-        layout=tuple(entries[name].get("layout", ())),
-        datasets=tuple(datasets),
+        datasets=tuple(override.get("datasets", entry.get("datasets", ()))),
         parameters=parameters,
-        printed=entry.get("printed"),
-        timed=entry.get("timed", False),
-        keeps_predictions=entry.get("keeps_predictions", False),
         scale=config["scale"],
         results=RESULTS / config["scale"],
         tables_of=source,
         protocol=protocol,
+        layout=tuple(entries[name].get("layout", ())),
+        **{key: entry[key] for key in taken if key in entry},
     )
 
 
@@ -459,12 +480,12 @@ def _kind(value):
 
 def _check_folds(place, key, value, known, n_folds):
     """Refuse folds that the paper's split has not: by number, or those that its file names."""
+    is_list = isinstance(known, list)
+    named = is_list and any(isinstance(fold, str) for fold in known)
     if key not in ("fold", "folds", "timed_folds") or not isinstance(value, int | list):
         return
-    if key == "folds" and not isinstance(known, list):  # how many there are
-        return
-    named = isinstance(known, list) and any(isinstance(fold, str) for fold in known)
-    if not named and n_folds is None:
+    # A number as ``folds`` is how many there are.
+    if (key == "folds" and not is_list) or (not named and n_folds is None):
         return
     right = known if named else list(range(n_folds))
     for fold in value if isinstance(value, list) else [value]:
@@ -472,24 +493,15 @@ def _check_folds(place, key, value, known, n_folds):
             raise InputError(f"{place}: {key}: there is no fold {fold!r}; known are: {right}")
 
 
-def _check_mirror(mirror):
-    # The configuration is kept beside the results, and goes with them into archives.
-    if without_credentials(mirror) != mirror or ("://" in mirror and "?" in mirror):
-        raise InputError(
-            "mirror: an address with a user name, a password or a query would be kept with the "
-            "results; give it in the variable KRONBENCH_MIRROR, which is not"
-        )
-
-
-def _check_module(paper, name, part, module, needs):
-    found = read_module(f"kronbench.papers.{paper}.{part}.{module}")
+def _check_module(paper, part, module, needs):
+    names = names_in(f"kronbench.papers.{paper}.{part}.{module}")
     file = paper_path(paper, part, f"{module}.py")
-    if found is None:
-        raise InputError(f"{paper} {name}: there is no module {file}")
-    if missing := needs - found.names:
-        raise InputError(f"{paper} {name}: {file} has no {' and no '.join(sorted(missing))}")
-    if part == "draw" and not {"draw", "tabulate"} & found.names:
+    if names is None:
+        raise InputError(f"there is no module {file}")
+    if missing := needs - names:
+        raise InputError(f"{file} has no {' and no '.join(sorted(missing))}")
+    if part == "draw" and not {"draw", "tabulate"} & names:
         raise InputError(
-            f"{paper} {name}: {file} has neither draw(frame, item), for a figure, nor "
+            f"{file} has neither draw(frame, item), for a figure, nor "
             "tabulate(frame, item, printed), for a table"
         )

@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from multiprocessing.pool import Pool
+from unittest import mock
 
 
 @contextmanager
@@ -26,27 +27,13 @@ def fresh_process(
     context = multiprocessing.get_context("spawn" if environment else "forkserver")
     if not environment:
         context.set_forkserver_preload([module])
-    with ExitStack() as block:
-        with _environment(environment or {}):
-            pool = block.enter_context(context.Pool(1, _begin, (initializer, initargs)))
+    with mock.patch.dict(os.environ, environment or {}):
+        pool = context.Pool(1, _begin, (initializer, initargs))
+    with pool:
         yield pool
         # Not killed, as the end of its context does: it gives back the locks of numba's threads.
         pool.close()
         pool.join()
-
-
-@contextmanager
-def _environment(variables):
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def _begin(initializer, initargs):

@@ -1,52 +1,49 @@
-"""What makes a result stale: one digest of the code and the settings that a job depends on.
+"""What a table was made from: one digest of the code and the settings that a job depends on.
 
-A measurement depends on what can change a number in its table, and on nothing else: neither on
-other experiments, nor on captions, nor on the report. Modules are followed through the imports of
-the package, name by name, from those that a job starts with; docstrings and comments do not count.
-The digests are parameters of the jobs, so that no source file is among their inputs.
+A measurement depends on what can change a number in its table, and on nothing else. Modules are
+followed through the imports of the package, name by name, from those that a job starts with;
+docstrings and comments do not count. The digests are parameters of the jobs: no source file is an
+input. Modules are read as text, since importing them would load numba and scikit-learn.
 """
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import hashlib
 import json
+import symtable
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kronbench import datasets
 from kronbench.resources import claim_files, package_path, paper_path, printed_path
-from kronbench.runner.items import Item, Plan
 from kronbench.runner.solvers import find_module, import_paths
-from kronbench.runner.source_imports import (
-    defining_module,
-    file_of,
-    imported_modules,
-    read_module,
-)
+
+if TYPE_CHECKING:
+    from kronbench.runner.items import Item, Plan
 
 # They carry names, paths and sentences. What they decide about a job is among its parameters.
-_CARRIERS = frozenset(
+_CARRIERS = {
     f"kronbench.{name}"
-    for name in (
-        *("runner.items", "runner.provenance", "runner.source_imports"),
-        *("errors", "files", "resources", "yaml_files"),
-    )
-)
+    for name in "runner.items runner.provenance errors files resources yaml_files".split()
+}
 # Warm-up comes before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
-_BEFORE_THE_CLOCK = frozenset({"kronbench.runner.warm_up", "kronbench.datasets"})
-# Of an item, what only the page shows.
-_WORDS = ("title", "caption")
+_BEFORE_THE_CLOCK = {"kronbench.runner.warm_up", "kronbench.datasets"}
 
 
 def table_digests(item: Item) -> dict[str, str]:
-    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables.
+    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables."""
+    settings = {"parameters": dict(item.parameters), "timed": item.timed}
+    return {"sources": _digest(table_code(item)), "settings": _digest(settings)}
 
-    They are the same on every machine and wherever the checkout lies.
-    """
-    return {"sources": _digest(table_code(item)), "settings": _digest(table_settings(item))}
+
+def made_from(plan: Plan, item: Item, part: str) -> dict[str, str]:
+    """What the sidecar of a part keeps: :func:`table_digests`, and that of its ``data``."""
+    data = data_digest(part, plan.config["mirror"]) if item.datasets else ""
+    return table_digests(item) | {"data": data}
 
 
 def table_code(item: Item) -> dict[str, str]:
@@ -60,15 +57,10 @@ def table_code(item: Item) -> dict[str, str]:
     for path in import_paths(item.parameters):
         module, _, name = path.rpartition(".")
         if file_of(module):
-            modules.append(defining_module(module, name))
+            modules.append(_defining_module(module, name))
         elif file := find_module(module):
             foreign[module] = _sha256(Path(file).read_bytes())
-    return code_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK) | foreign
-
-
-def table_settings(item: Item) -> dict:
-    """What an experiment is told, and whether it has the machine for itself."""
-    return {"parameters": dict(item.parameters), "timed": item.timed}
+    return _code_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK) | foreign
 
 
 def data_settings(name: str, mirror: str | None = None) -> dict:
@@ -78,6 +70,8 @@ def data_settings(name: str, mirror: str | None = None) -> dict:
     user's own files of which no checksum is registered count with the one that they have
     (``mirror``: as for ``datasets.load``): one that is edited makes the data set stale.
     """
+    from kronbench import datasets
+
     entry = dataclasses.asdict(datasets.registry.find(name))
     settings = {key: value for key, value in entry.items() if key not in ("manual", "folder")}
     if own := datasets.own_sums(name, mirror=mirror):
@@ -91,74 +85,56 @@ def data_digest(name: str, mirror: str | None = None) -> str:
 
 
 def data_code(name: str) -> dict[str, str]:
-    """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate.
+    """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate."""
+    from kronbench import datasets
 
-    Not of the parsers of other formats, nor of the runner, which hands on the configuration.
-    """
     makers = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *datasets.modules_of(name))
     # The package itself imports every format.
-    package = {"kronbench.datasets": _code_sum("kronbench.datasets")}
-    return package | code_of(*makers, but=_CARRIERS)
+    package = {"kronbench.datasets": read_module("kronbench.datasets")[0]}
+    return package | _code_of(*makers, but=_CARRIERS)
 
 
 def drawing_digest(item: Item) -> str:
-    """One sha256 of what a figure or table depends on, the paper's numbers among it."""
-    templates = package_path("report", "templates").glob("table*") if item.layout else ()
-    code = code_of("kronbench.report.render", item.drawing_module, but=_CARRIERS)
-    return _digest([code, _contents([*_printed(item), *templates]), drawing_settings(item)])
+    """One sha256 of what a figure or table depends on, the paper's numbers among it.
 
-
-def drawing_settings(item: Item) -> dict:
-    """All that is known of an item but its words, which only the page shows.
-
-    Of the items whose numbers it takes, where these are.
+    Of an item all counts but its words, which only the page shows; of the items whose numbers it
+    takes, where these are.
     """
-    entry = dataclasses.asdict(dataclasses.replace(item, numbers_of=()))
-    entry["numbers_of"] = [str(path) for path in item.drawn_from if item.numbers_of]
-    return {key: value for key, value in entry.items() if key not in _WORDS}
+    templates = package_path("report", "templates").glob("table*") if item.layout else ()
+    code = _code_of("kronbench.report.render", item.drawing_module, but=_CARRIERS)
+    settings = dataclasses.asdict(dataclasses.replace(item, title="", caption="", numbers_of=()))
+    settings["numbers_of"] = [str(path) for path in item.drawn_from if item.numbers_of]
+    return _digest([code, settings], [*_printed(item), *templates])
 
 
 def page_digest(plan: Plan) -> str:
-    """One sha256 of what the page depends on beside results.
-
-    Its code, templates, claims, the printed numbers that these quote, paper files, and the
-    verdicts with which it compares.
-    """
-    papers = [paper_path(paper, "paper.yaml") for paper in plan.papers]
-    claims = [file for paper in plan.papers for file in claim_files(paper)]
-    templates = package_path("report", "templates").iterdir()
-    accepted = [file for file in [plan.accepted / "verdicts.csv"] if file.exists()]
-    files = [*papers, *claims, *_printed(*plan.items), *templates, *accepted]
-    # What is in provenance is asked by the page of accepted tables alone, which is no job.
-    code = code_of("kronbench.report.page", but={"kronbench.runner.provenance"})
-    return _digest([code, _contents(files)])
+    """One sha256 of what the page depends on beside results."""
+    files = [*_printed(*plan.items), *package_path("report", "templates").iterdir()]
+    for paper in plan.papers:
+        files += [paper_path(paper, "paper.yaml"), *claim_files(paper)]
+    if (verdicts := plan.accepted / "verdicts.csv").exists():
+        files.append(verdicts)
+    # What changed since is asked by the page of accepted tables alone, which is no job.
+    code = _code_of("kronbench.report.page", but={"kronbench.runner.provenance"})
+    return _digest(code, files)
 
 
-def code_of(*modules: str, but: Iterable[str] = ()) -> dict[str, str]:
+def _code_of(*modules: str, but: Iterable[str]) -> dict[str, str]:
     """The sha256 of the code of what modules import, directly or not, themselves included."""
     seen, waiting, found = set(but), list(modules), {}
     while waiting:
         name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        found[name] = _code_sum(name)
-        waiting += imported_modules(name)
+        if name not in seen:
+            seen.add(name)
+            found[name], _, imports = read_module(name)
+            waiting += [_defining_module(*imported) for imported in imports]
     return found
 
 
-@functools.cache
-def _code_sum(module):
-    return _sha256(read_module(module).code.encode())
-
-
-def _contents(paths):
-    """The sha256 of each file, by the end of its path: folders may lie anywhere."""
-    return {"/".join(path.parts[-3:]): _sha256(path.read_bytes()) for path in map(Path, paths)}
-
-
-def _digest(content):
-    return _sha256(json.dumps(content, sort_keys=True, default=str).encode())
+def _digest(content, files=()):
+    """One sha256; of files also, by the ends of their paths: folders may lie anywhere."""
+    sums = {"/".join(file.parts[-3:]): _sha256(file.read_bytes()) for file in files}
+    return _sha256(json.dumps([content, sums], sort_keys=True, default=str).encode())
 
 
 def _sha256(content):
@@ -170,3 +146,94 @@ def _printed(*items):
     for item in items:
         names = [item.printed] if isinstance(item.printed, str) else item.printed or ()
         yield from (printed_path(item.paper, name) for name in names)
+
+
+@functools.cache
+def file_of(name: str) -> Path | None:
+    """The file of the module ``kronbench.….name``, or None where the package has no such file."""
+    package, *parts = name.split(".")
+    if package != "kronbench":
+        return None
+    files = package_path(*parts, "__init__.py"), package_path(*parts).with_suffix(".py")
+    return next((file for file in files if file.is_file()), None)
+
+
+@functools.cache
+def names_in(module: str) -> frozenset[str] | None:
+    """The names that a module of this package binds, or None where the package has no such file.
+
+    Those that a package imports on demand stand in its stub, ``__init__.pyi``.
+    """
+    file = file_of(module)
+    if file is None:
+        return None
+    tables = [
+        symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec")
+        for path in (file, file.with_suffix(".pyi"))
+        if path.is_file()
+    ]
+    return frozenset(
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        if symbol.is_local()
+    )
+
+
+@functools.cache
+def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[str, str]]]:
+    """Of a module with a file: the sha256 of its code, the names that it hands on, its imports.
+
+    A name that a module, or the stub of a package, imports is handed on from a module and a name
+    there; imports of this package, at any depth, are modules with a name of each, or "".
+    """
+    file = file_of(name)
+    text = file.read_text(encoding="utf-8")
+    tree, handed_on, imports = ast.parse(text), {}, []
+    stub = file.with_suffix(".pyi")
+    on_demand = ast.parse(stub.read_text(encoding="utf-8")).body if stub.is_file() else ()
+    for node in (*ast.walk(tree), *on_demand):
+        if isinstance(node, ast.Import):
+            imports += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            # in a stub: from .krylov import cg as cg
+            origin = f"{name}.{node.module}" if node.level else node.module
+            for alias in node.names:
+                handed_on[alias.asname or alias.name] = (origin, alias.name)
+                imports += [] if node.level else [(origin, alias.name)]
+    code = _sha256(_code(tree, text.splitlines()).encode())
+    return code, handed_on, [found for found in imports if _is_own(found[0])]
+
+
+def _code(tree, lines):
+    """The lines that a program consists of; a text of several lines keeps all of its own."""
+    left_out, texts = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            texts.update(range(node.lineno + 1, node.end_lineno + 1))
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                left_out.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return "\n".join(
+        line
+        for number, line in enumerate(lines, 1)
+        if number not in left_out and (number in texts or line.strip().partition("#")[0])
+    )
+
+
+def _defining_module(module: str, name: str) -> str:
+    """The module in which ``name``, as found in ``module``, is written.
+
+    A package hands on names of its modules: who takes one of them depends on the module that
+    defines it, not on all the others.
+    """
+    if name and file_of(f"{module}.{name}"):
+        return f"{module}.{name}"
+    if file_of(module) and name in (handed_on := read_module(module)[1]):
+        if _is_own(handed_on[name][0]):
+            return _defining_module(*handed_on[name])
+    return module
+
+
+def _is_own(module):
+    return module.partition(".")[0] == "kronbench"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -18,22 +15,6 @@ from kronbench.runner.items import Item
 # In what an experiment says of work that it left out since it would take too long.
 OVER_CAP = "over the cap"
 
-# In the sidecar of a part that was not measured here: the accepted run that it was taken from.
-ACCEPTED = "accepted"
-
-
-@dataclass(frozen=True)
-class Results:
-    """The result tables of one item with their sidecars."""
-
-    frame: pd.DataFrame
-    sidecars: list[dict]
-
-
-def surrogates_of(frame: pd.DataFrame) -> list[str]:
-    """Data sets that were not the real ones."""
-    return sorted(frame.loc[frame["source"] == "surrogate", "dataset"].unique())
-
 
 def other_data_of(item: Item) -> dict[str, str]:
     """How data sets of an item, by the name of its part, differ from those of its paper."""
@@ -45,12 +26,8 @@ def other_data_of(item: Item) -> dict[str, str]:
     return found
 
 
-def read_results(item: Item) -> Results:
-    """All parts of an item: tables below each other, and their sidecars.
-
-    Of an item that brings others together: their numbers, and in the column ``of`` (paper/item)
-    whose.
-    """
+def read_results(item: Item) -> pd.DataFrame:
+    """All tables of an item; or the numbers of others, in the column ``of`` (paper/item) whose."""
     frames = [
         read_numbers(other).assign(of=f"{other.paper}/{other.name}") for other in item.numbers_of
     ]
@@ -59,7 +36,7 @@ def read_results(item: Item) -> Results:
         if not table.exists():
             raise InputError(f"{table} is missing; make it with: {item.command(part)}")
         frames.append(read_table(io.BytesIO(checked(table))))
-    return Results(pd.concat(frames, ignore_index=True), read_sidecars(item))
+    return pd.concat(frames, ignore_index=True)
 
 
 def read_sidecars(item: Item) -> list[dict]:
@@ -85,25 +62,6 @@ def origin(environment: dict) -> str:
     """Revision and machine of a measurement, from the ``environment`` of its sidecar."""
     revision = environment["revision"] or "unknown"
     return f"revision {revision}, {environment['cpu']}, {environment['cores']} cores"
-
-
-def not_measured_here(sidecars: Iterable[dict]) -> list[str]:
-    """A sentence for each place where parts were measured that were taken from an accepted run."""
-    sidecars = list(sidecars)
-    places = defaultdict(list)
-    for sidecar in sidecars:
-        if ACCEPTED in sidecar:
-            places[origin(sidecar["environment"])].append(sidecar)
-    sentences = []
-    for place, parts in places.items():
-        days = sorted({str(sidecar["environment"]["time"])[:10] for sidecar in parts})
-        names = dict.fromkeys(sidecar["part"] for sidecar in parts)
-        what = "all" if len(parts) == len(sidecars) else ", ".join(names)
-        when = " to ".join(dict.fromkeys((days[0], days[-1])))
-        sentences.append(
-            f"Not measured here, but taken from an accepted run ({what}): {when}, {place}"
-        )
-    return sentences
 
 
 def read_numbers(item: Item) -> pd.DataFrame:

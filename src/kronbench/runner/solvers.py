@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -10,13 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kronbench.errors import InputError
-from kronbench.runner.source_imports import read_module
 
 if TYPE_CHECKING:
     import numpy as np
 
-# How alike two names are (1: the same) from which one is taken for the other, misspelt.
-_ALIKE = 0.8
+_ALIKE = 0.8  # how alike two names are from which one is taken for the other, misspelt
 
 
 class SolverMissing(Exception):
@@ -40,17 +39,6 @@ def import_solver(path: str) -> Any:
         raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
 
 
-def check_import_path(path: str) -> None:
-    """Raise what ``import_object`` would raise; a path of this package is not imported for it."""
-    module_name, _, name = path.rpartition(".")
-    module = read_module(module_name)
-    if module is None:
-        import_object(path)
-    elif name not in module.names:
-        near = _nearest(name, module.names)
-        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'{near}")
-
-
 def import_object(path: str) -> Any:
     """The object at an import path such as ``kronbench.models.KronSVM``."""
     module_name, _, name = path.rpartition(".")
@@ -68,13 +56,10 @@ def import_object(path: str) -> Any:
     try:
         for part in parts:
             if find_module(f"{package}.{part}") is None:
-                found = importlib.import_module(package)
-                known = [
-                    entry.name for entry in pkgutil.iter_modules(getattr(found, "__path__", []))
-                ]
+                found = getattr(importlib.import_module(package), "__path__", [])
+                near = nearest(part, [entry.name for entry in pkgutil.iter_modules(found)])
                 raise InputError(
-                    f"unknown solver path '{path}': {package} has no module '{part}'"
-                    + _nearest(part, known)
+                    f"unknown solver path '{path}': {package} has no module '{part}'{near}"
                 )
             package = f"{package}.{part}"
         module = importlib.import_module(module_name)
@@ -85,10 +70,8 @@ def import_object(path: str) -> Any:
             f"{module_name} cannot be imported: {type(error).__name__}: {error}"
         ) from None
     if not hasattr(module, name):
-        raise InputError(
-            f"unknown solver path '{path}': {module_name} has no '{name}'"
-            + _nearest(name, dir(module))
-        )
+        near = nearest(name, dir(module))
+        raise InputError(f"unknown solver path '{path}': {module_name} has no '{name}'{near}")
     return getattr(module, name)
 
 
@@ -98,22 +81,20 @@ def scores_of(model: Any, pairs: Any) -> np.ndarray:
 
 
 def check_entries(parameters: Mapping) -> None:
-    """InputError where one method of an item names no solver and the others do.
-
-    A method is an entry of a mapping under the key ``methods`` or ``solvers``.
-    """
+    """InputError where one of an item's ``methods`` or ``solvers`` names no solver, others do."""
     for key in ("methods", "solvers"):
         entries = parameters.get(key)
         entries = entries if isinstance(entries, Mapping) else {}
-        named = [entry for entry in entries.values() if isinstance(entry, Mapping)]
-        if not any("solver" in entry for entry in named):
-            continue
-        for name, entry in entries.items():
-            if not (isinstance(entry, Mapping) and isinstance(entry.get("solver"), str)):
-                known = list(entry) if isinstance(entry, Mapping) else []
-                near = difflib.get_close_matches("solver", known, n=1)
-                hint = f"; it has '{near[0]}'" if near else ""
-                raise InputError(f"{key}: {name} has no import path under the key 'solver'{hint}")
+        # of each entry what it has
+        known = {name: of if isinstance(of, Mapping) else {} for name, of in entries.items()}
+        if any("solver" in entry for entry in known.values()):
+            for name, entry in known.items():
+                if not isinstance(entry.get("solver"), str):
+                    near = difflib.get_close_matches("solver", list(entry), n=1)
+                    hint = f"; it has '{near[0]}'" if near else ""
+                    raise InputError(
+                        f"{key}: {name} has no import path under the key 'solver'{hint}"
+                    )
 
 
 def import_paths(parameters: object) -> Iterator[str]:
@@ -122,28 +103,23 @@ def import_paths(parameters: object) -> Iterator[str]:
     Below an entry that names its solver are that solver's own parameters, whose ``solver`` is
     that of linear systems.
     """
-    if isinstance(parameters, Mapping):
-        path = parameters.get("solver")
-        if isinstance(path, str):
-            yield path
-        else:
-            for value in parameters.values():
-                yield from import_paths(value)
-    elif isinstance(parameters, list):
-        for value in parameters:
+    if isinstance(parameters, Mapping) and isinstance(parameters.get("solver"), str):
+        yield parameters["solver"]
+    elif isinstance(parameters, Mapping | list):
+        values = parameters.values() if isinstance(parameters, Mapping) else parameters
+        for value in values:
             yield from import_paths(value)
 
 
 def find_module(module: str) -> str | None:
     """The file of a module, or None where there is none; its parents are imported."""
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        return None
-    return spec.origin if spec else None
+    with contextlib.suppress(ModuleNotFoundError):
+        if spec := importlib.util.find_spec(module):
+            return spec.origin
+    return None
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence: the name that may be meant, or nothing."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
     return f": did you mean '{near[0]}'?" if near else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -41,13 +42,7 @@ def warm_up(parameters: Iterable[Mapping]) -> None:
     macro_auc(y.reshape(12, 12), rng.random((12, 12)), axis=1)
     micro_auc(y.reshape(12, 12), rng.random((12, 12)))
     for path in sorted({path for some in parameters for path in import_paths(some)}):
-        _warm_up_solver(path)
-
-
-def _warm_up_solver(path):
-    try:
-        solver = import_solver(path)
-    except SolverMissing:  # the experiment reports the reason
-        return
-    if hasattr(solver, "warm_up"):
-        solver.warm_up()
+        with contextlib.suppress(SolverMissing):  # the experiment reports the reason
+            solver = import_solver(path)
+            if hasattr(solver, "warm_up"):
+                solver.warm_up()

@@ -9,8 +9,7 @@ import pandas as pd
 from kronbench.linalg import KernelColumns, csi, incomplete_cholesky
 from kronbench.linalg.csi_decomposition import CSI_STEPS
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
-from kronbench.runner.call_times import watched_calls
-from kronbench.runner.clock import time_interleaved
+from kronbench.runner.clock import time_interleaved, watched_calls
 from kronbench.runner.columns import TIMING, Columns
 
 _PATIENCE = 2.0  # seconds after which a decomposition is long enough to be timed once

@@ -12,8 +12,7 @@ from kronbench.evaluation import even_folds, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench.papers.seeger.measure.reject_curves import to_unit_range
 from kronbench.papers.seeger.measure.text_classification import text_model
-from kronbench.runner.call_times import watched_calls
-from kronbench.runner.clock import Stopwatch
+from kronbench.runner.clock import Stopwatch, watched_calls
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
 
