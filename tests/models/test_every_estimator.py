@@ -107,13 +107,6 @@ EXAMPLES = [
     (models.PairSklearnKNN(n_neighbors=3), of_pairs, classes_of, scored),
     (models.TwoStepRidge(), of_pairs, numbers_of, predicted),
     (models.TwoStepRidge(row_kernel="tanimoto"), of_pairs, numbers_of, predicted),
-    (
-        models.VertexNystroem(
-            row_kernel="gaussian", row_gamma=1e-3, row_rank=4, col_kernel="tanimoto",
-            random_state=0,
-        ),
-        of_pairs, numbers_of, shown,
-    ),
     (models.VertexScaler(), of_pairs, numbers_of, shown),
 ]  # fmt: skip
 CLASSES = {

@@ -14,5 +14,4 @@ from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD
 from .two_step_ridge import TwoStepRidge as TwoStepRidge
-from .vertex_nystroem import VertexNystroem as VertexNystroem
 from .vertex_scaler import VertexScaler as VertexScaler

@@ -1,4 +1,4 @@
-"""Transformers of vertex features, and their standardization by the vertices that train."""
+"""Standardization of vertex features by the vertices that train."""
 
 from __future__ import annotations
 
@@ -19,45 +19,8 @@ from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
 
-class VertexTransformer(TransformerMixin, OfPairs):
-    """A subclass gives ``_transformed(features, side)``, and its ``fit`` sets ``_done`` to {}."""
-
-    _changed_by: str  # what a side has that is not None if it is transformed
-
-    def transform(self, X: PairData) -> PairData:
-        """The same pairs over the transformed features of all vertices of X.
-
-        Features with values that were transformed before come out as the same array, by which
-        models with vertex effects know a vertex again.
-        """
-        check_is_fitted(self)
-        check_pairs(X)
-        return X.with_features(
-            self._features(X.row_features, "row"), self._features(X.col_features, "col")
-        )
-
-    def _features(self, features, side):
-        if getattr(self, f"{side}_{self._changed_by}") is None:
-            return features
-        values = _digest(features)  # an array may be changed in place
-        known, images = self._done.get(side, (None, None))
-        if known != values:
-            images = self._transformed(features, side)
-            self._done.setdefault(side, (values, images))  # the training set's come first
-        return images
-
-
-def _digest(features):
-    """What tells features from all others, by shape, type and values."""
-    thin = sparse.issparse(features)
-    found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
-    for part in (features.data, features.indices, features.indptr) if thin else (features,):
-        found.update(np.ascontiguousarray(part).data)
-    return found.digest()
-
-
 @estimator
-class VertexScaler(VertexTransformer):
+class VertexScaler(TransformerMixin, OfPairs):
     """Features of mean 0 and variance 1 over the vertices of the training pairs.
 
     Each vertex that occurs in a training pair counts once, whatever its number of pairs. Sparse
@@ -77,8 +40,6 @@ class VertexScaler(VertexTransformer):
     rows: bool = parameter(True, "boolean")
     cols: bool = parameter(True, "boolean")
 
-    _changed_by = "scale_"
-
     def fit(self, X: PairData, y: ArrayLike | None = None) -> Self:
         """Means and deviations of the vertices in use; ``y`` is ignored. O(m d + q r)."""
         self._check_parameters()
@@ -88,12 +49,41 @@ class VertexScaler(VertexTransformer):
         self._done: dict = {}
         return self
 
-    def _transformed(self, features, side):
+    def transform(self, X: PairData) -> PairData:
+        """The same pairs over the transformed features of all vertices of X.
+
+        Features with values that were transformed before come out as the same array, by which
+        models with vertex effects know a vertex again.
+        """
+        check_is_fitted(self)
+        check_pairs(X)
+        return X.with_features(
+            self._features(X.row_features, "row"), self._features(X.col_features, "col")
+        )
+
+    def _features(self, features, side):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
-        check_columns(features, len(scale), side)
-        if sparse.issparse(features) and not mean.any():
-            return sparse.csr_array(features.multiply(1 / scale))
-        return (dense(features) - mean) / scale
+        if scale is None:
+            return features
+        values = _digest(features)  # an array may be changed in place
+        known, images = self._done.get(side, (None, None))
+        if known != values:
+            check_columns(features, len(scale), side)
+            if sparse.issparse(features) and not mean.any():
+                images = sparse.csr_array(features.multiply(1 / scale))
+            else:
+                images = (dense(features) - mean) / scale
+            self._done.setdefault(side, (values, images))  # the training set's come first
+        return images
+
+
+def _digest(features):
+    """What tells features from all others, by shape, type and values."""
+    thin = sparse.issparse(features)
+    found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
+    for part in (features.data, features.indices, features.indptr) if thin else (features,):
+        found.update(np.ascontiguousarray(part).data)
+    return found.digest()
 
 
 def _moments(wanted, features, index):

@@ -255,14 +255,10 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     if sum(found) > (available := available_memory()):
         scores = f"{len(asked):,} pairs from " if asked is not None else ""
         rows, cols = _counts(train)
-        larger, advice = int(found[1] > found[0]), "give fewer vertices"
-        if kernels[larger] in ("gaussian", "tanimoto") and form is not None:
-            side = ("row", "col")[larger]
-            advice += f", or approximate the {side} kernel by VertexNystroem in Python"
         raise InputError(
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
             f"and {cols:,} columns need {mib(sum(found))}, and {mib(available)} are available: "
-            f"{advice}"
+            "give fewer vertices, or features from landmarks (docs/own-pairs.md)"
         )
 
 

@@ -1,0 +1,69 @@
+"""Scaling of each side by the vertices that train."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from kronbench import PairData
+from kronbench.linalg import dense
+from kronbench.models import KronRidge, VertexScaler
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = PairData.complete(rng.normal(3, 5, (12, 3)), rng.normal(-1, 0.1, (9, 2)))
+    X = X[rng.permutation(108)[:80]]
+    return X, rng.normal(size=80)
+
+
+def test_each_vertex_that_trains_counts_once(problem):
+    X, _ = problem
+    some = X[X.rows < 5]
+    scaler = VertexScaler().fit(some[np.r_[0, 0, 0, : len(some)]])
+    used = X.row_features[:5]
+    np.testing.assert_allclose(scaler.row_mean_, used.mean(axis=0))
+    np.testing.assert_allclose(scaler.row_scale_, used.std(axis=0))
+    expected = (X.row_features - used.mean(axis=0)) / used.std(axis=0)
+    np.testing.assert_allclose(scaler.transform(X).row_features, expected)
+
+
+def test_sparse_features_stay_sparse_and_a_side_may_stay_as_it_is(problem):
+    X, _ = problem
+    sides = sparse.csr_array(X.row_features), X.col_features
+    scaled = VertexScaler(cols=False).fit_transform(PairData(*sides, X.rows, X.cols))
+    assert scaled.col_features is X.col_features
+    np.testing.assert_allclose(
+        scaled.row_features.toarray(), X.row_features / X.row_features.std(axis=0)
+    )
+
+
+def test_vertex_effects_know_their_vertices_behind_it(problem):
+    X, y = problem
+    model = KronRidge(row_effect=2.0, col_effect=1.0)
+    pipeline = make_pipeline(VertexScaler(), model).fit(X[:60], y[:60])
+    scaled = VertexScaler().fit_transform(X[:60])
+    test = PairData(scaled.row_features, scaled.col_features, X.rows, X.cols)
+    expected = clone(model).fit(scaled, y[:60]).predict(test)
+    np.testing.assert_allclose(pipeline.predict(X), expected)
+    without = clone(model).set_params(row_effect=0, col_effect=0).fit(scaled, y[:60])
+    assert not np.allclose(without.predict(test), expected)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_features_that_change_in_place_are_other_features(problem, form):
+    X, _ = problem
+    X = X.with_features(form(X.row_features), form(X.col_features))
+    scaler = VertexScaler().fit(X)
+    before = scaler.transform(X).row_features
+    assert scaler.transform(X).row_features is before
+    again = scaler.transform(X.with_features(X.row_features.copy(), X.col_features))
+    assert again.row_features is before  # by their values, they are the same vertices
+    values = X.row_features.data if sparse.issparse(X.row_features) else X.row_features
+    values[:] = 2 * values
+    found = scaler.transform(X).row_features
+    assert found is not before
+    expected = (dense(X.row_features) - scaler.row_mean_) / scaler.row_scale_
+    np.testing.assert_allclose(dense(found), expected, rtol=1e-14)
