@@ -9,8 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
+from results import matrix
 
-from kronbench.reference.verdicts import matrix, read_verdicts
+from kronbench.reference.verdicts import read_verdicts
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "results"
