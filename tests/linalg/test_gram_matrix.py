@@ -57,12 +57,6 @@ def test_gaussian_holds_no_subnormal_numbers():
     np.testing.assert_allclose(K, exact, rtol=1e-12, atol=tiny)
 
 
-def test_integer_features_do_not_overflow():
-    X = np.array([[0], [200]], dtype=np.uint8)
-    np.testing.assert_array_equal(gram(X), [[0, 0], [0, 40000]])
-    assert gram(X, kernel="gaussian", gamma=1e-4)[0, 1] == np.exp(-4.0)
-
-
 def test_precomputed_is_returned_as_given(rng):
     K = rng.standard_normal((3, 5))
     assert gram(K, kernel="precomputed") is K

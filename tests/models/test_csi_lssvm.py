@@ -48,6 +48,7 @@ def test_a_look_ahead_at_all_points_is_that_of_as_many_steps(kernel):
     whole = CSILSSVM(lookahead=None, **shared).fit(given, y)
     steps = CSILSSVM(lookahead=60, **shared).fit(given, y)
     np.testing.assert_array_equal(whole.pivots_, steps.pivots_)
+    np.testing.assert_allclose(whole.gains_, steps.gains_, rtol=1e-6)
     np.testing.assert_allclose(whole.predict(given), steps.predict(given), rtol=1e-8)
     assert CSILSSVM(lookahead=None, **(shared | {"tol": 0.05})).fit(given, y).gains_.min() >= 0.05
 

@@ -122,8 +122,13 @@ def test_linear_features_are_their_kernel(widths, setting, by_folds):
     folds = random_folds(rng, setting, 14, 11, 3) if by_folds else None
     for regs in ((1e-3, 1e-2), (1e4, 1e4), (1e-3, 1e4)):
         thin = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1]).fit_matrix(D, T, Y)
-        full = two_step(K, G, Y, regs).loo(setting, folds)
-        np.testing.assert_allclose(thin.loo(setting, folds), full, atol=1e-9)
+        full = two_step(K, G, Y, regs)
+        found, expected = (model.loo(setting, folds) for model in (thin, full))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+        expected = full.predict_matrix(D[:3] @ D.T, T[:4] @ T.T)
+        np.testing.assert_allclose(thin.predict_matrix(D[:3], T[:4]), expected, atol=1e-9)
+        np.testing.assert_allclose(thin.dual_coef_, full.dual_coef_, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(thin.coef_, D.T @ full.dual_coef_ @ T, atol=1e-9)
         if setting in "AB":
             thin = IndependentRidge(reg=regs[0]).fit_matrix(D, None, Y)
             full = independent(K, Y, regs[0]).loo(setting, folds)
