@@ -74,7 +74,7 @@ def test_the_callback_sees_every_iteration_and_stops(model, problem):
         return state.n_iter == stop_at
 
     stop_at = 2
-    stopped = clone(model).fit(*problem, callback=observe)
+    stopped = clone(model).set_params(tol=0).fit(*problem, callback=observe)
     assert (len(seen), stopped.n_iter_, stopped.stop_reason_) == (2, 2, "callback")
     seen, stop_at = [], None
     fitted = clone(model).fit(*problem, callback=observe)
