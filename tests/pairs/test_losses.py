@@ -44,3 +44,11 @@ def test_logistic_keeps_its_limits_for_large_scores():
     p, y = np.array([40.0, -40.0]), np.array([1.0, -1.0])
     np.testing.assert_allclose(loss.gradient(p, y), np.exp(-40) * np.array([-1, 1]))
     np.testing.assert_allclose(loss.weights(p, y), np.exp(-40) * np.ones(2))
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_single_precision_stays_single(name):
+    loss, p = LOSSES[name], np.array([0.5, -2.0, 1.5], dtype=np.float32)
+    y = np.array([1, 1, -1], dtype=np.float32)
+    results = loss.gradient(p, y), loss.hessian_product(p, y, p)
+    assert {r.dtype for r in results} == {np.dtype(np.float32)}
