@@ -22,6 +22,7 @@ MODELS = [
     KronSVM(form="primal", solver="cg"),
     KronSVM(form="primal", solver="pcg", row_kernel="gaussian", row_gamma=0.3),
     *(KronNewton(loss=loss) for loss in ("ridge", "l1svm", "logistic", "rankrls")),
+    KronNewton(loss="logistic", solver="cg"),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 

@@ -199,6 +199,7 @@ def test_wrong_input():
     models |= {"independent": independent(K, K, 1.0), "two-step": two_step(K, G, Y)}
     models["zero"], models["cutoff"] = kron(K, G, Y, 0), kron(K, G, Y, 1.0, filter="cutoff")
     models["two-step cutoff"] = two_step(K, G, Y, row_filter="cutoff")
+    models["ranking"] = kron(K, G, Y, 1.0, loss="ranking")
     for name, setting, folds, message in (
         ("kron", "B", [0, 1, 0], r"folds of setting 'B' have the shapes \[\(3,\)\].*\[\(4,\)\]"),
         ("kron", "C", [0, 1, 0, 1], r"shapes \[\(4,\)\].*\[\(3,\)\]"),
@@ -215,6 +216,7 @@ def test_wrong_input():
         ("kron", "A", "symmetric", "symmetric=True with 4 rows and 3 columns: "),
         ("square", "D", "symmetric", "no shortcut in setting 'D', only in 'A': TwoStepRidge"),
         ("independent", "A", "symmetric", "symmetric=True leaves out tasks"),
+        *(("ranking", s, None, rf"setting '{s}' leaves out columns of a row") for s in "ACD"),
     ):
         options = {"symmetric": True} if folds == "symmetric" else {"folds": folds}
         with pytest.raises(InputError, match=message):

@@ -111,18 +111,6 @@ def test_products_of_the_active_set_give_the_same_iterates(solver):
     assert max(sizes) == 200
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_reasons_to_stop(solver):
-    X, Q, y = problem()
-    logistic = LOSSES["logistic"]
-    options = dict(solver=solver, max_inner=100, line_search=True)
-    for minimize, operator in ((newton_dual, Q), (newton_primal, X)):
-        reached = minimize(operator, logistic, y, 1.0, max_iter=50, tol=1e-6, **options)
-        assert reached.stop == "tol"
-        assert len(reached.objective_path) < 50
-        assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
-
-
 def test_a_step_that_cannot_be_found_ends_the_iterations():
     swap = np.array([[0.0, 1.0], [-1.0, 0.0]])  # no kernel: the two-sided Lanczos breaks down
     result = newton_dual(swap, LOSSES["ridge"], np.array([1.0, 0.0]), 1e-30)
