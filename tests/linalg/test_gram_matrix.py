@@ -19,6 +19,7 @@ def test_gaussian_equals_scikit_learn(rng, as_features, n_features):
     np.testing.assert_allclose(K, rbf_kernel(X, Y, gamma=0.03), rtol=1e-12)
     square = gram(as_features(X), kernel="gaussian", gamma=0.03)
     np.testing.assert_allclose(square, rbf_kernel(X, gamma=0.03), rtol=1e-12)
+    np.testing.assert_allclose(gram(X, as_features(Y)), X @ Y.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, float])
