@@ -236,6 +236,8 @@ def test_auto_factorizes_where_that_pays(rng):
     operator = SampledKroneckerOperator(K, K, rows, cols)
     assert operator.method == "lowrank"
     assert operator._matrices == (None, None)  # the factors are all that is kept
+    exact = SampledKroneckerOperator(K, K, rows, cols, method="sparse")
+    assert operator.flops < exact.flops / 5
     full_rank = gram(30 * x, kernel="gaussian", gamma=1.0)
     assert SampledKroneckerOperator(full_rank, full_rank, rows, cols).method == "sparse"
     one_sided = SampledKroneckerOperator(full_rank, K, rows, cols)
