@@ -44,7 +44,7 @@ def brute_concordance(y, score, tie, later):
 
 
 @settings(max_examples=40, deadline=None)
-@given(seeds, st.integers(1, 40))
+@given(seeds, st.integers(0, 40))
 def test_all_four_concordance_indices_and_the_area_of_two_classes(seed, n):
     y, score, _, _ = draw(seed, n)
     for ties, tie in (("half", 0.5), ("zero", 0.0)):
@@ -183,7 +183,6 @@ def test_constant_labels_or_scores_have_no_rm2(value):
     assert np.isnan(rm2(np.arange(6), constant))
 
 
-@settings(deadline=None)
 @given(seeds)
 def test_infinite_scores_are_tied_as_finite_ones_are(seed):
     y, score, _, _ = draw(seed, values=3)
@@ -213,13 +212,6 @@ def test_what_is_no_number_is_refused(values):
         for y, score, name in ((values, np.arange(3), "y"), (np.arange(3) > 1, values, "score")):
             with pytest.raises(InputError, match=f"{name} (has dtype|holds)"):
                 metric(y, score)
-
-
-def test_one_class_has_no_order():
-    assert np.isnan(roc_auc([1, 1, 1], [0.1, 0.2, 0.3]))
-    assert np.isnan(concordance_index([2.0, 2.0], [0.1, 0.2]))
-    assert np.isnan(roc_auc([], []))
-    assert np.isnan(concordance_index([], []))
 
 
 def draw_matrix(seed, m, q, share, levels):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from kronbench import InputError, PairData
 from kronbench.evaluation import (
@@ -29,7 +29,6 @@ seeds = st.integers(0, 1000)
 pairs = st.builds(some, st.floats(0.3, 1.0), seeds, st.integers(2, 9), st.integers(2, 9))
 
 
-@settings(deadline=None)
 @given(pairs, st.integers(2, 4), st.integers(2, 4), seeds)
 def test_folds_share_no_vertex_and_test_blocks_partition(X, n_row_folds, n_col_folds, seed):
     splitter = VertexDisjointKFold(n_row_folds, n_col_folds, random_state=seed)
@@ -50,7 +49,6 @@ def test_folds_share_no_vertex_and_test_blocks_partition(X, n_row_folds, n_col_f
     np.testing.assert_array_equal(np.sort(tested), np.arange(len(X)))
 
 
-@settings(deadline=None)
 @given(pairs, st.sampled_from("ABCD"), st.integers(2, 4), st.integers(1, 3), seeds)
 def test_settings_hold_what_they_promise(X, setting, n_splits, n_repeats, seed):
     rng = np.random.default_rng(seed)

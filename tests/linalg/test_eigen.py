@@ -5,28 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kronbench.errors import InputError
-from kronbench.linalg.eigen import (
-    check_semidefinite,
-    feature_spectrum,
-    kernel_spectrum,
-    psd_part,
-)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.integers(2, 9), st.integers(1, 8))
-def test_thin_spectrum_is_that_of_the_gram_matrix(seed, n, d):
-    features = np.random.default_rng(seed).normal(size=(n, min(d, n - 1)))
-    thin, full = feature_spectrum(features), kernel_spectrum(features @ features.T)
-    assert not thin.full
-    assert full.full
-    k = len(thin.values)
-    np.testing.assert_allclose(full.values[-k:], thin.values, rtol=1e-9, atol=1e-12)
-    assert not full.values[:-k].any()
-    rebuilt = (thin.vectors * thin.values) @ thin.vectors.T
-    np.testing.assert_allclose(rebuilt, features @ features.T, atol=1e-10)
-    null = np.eye(n) - thin.vectors @ thin.vectors.T
-    np.testing.assert_allclose(thin.null_leverage, null.diagonal(), atol=1e-12)
+from kronbench.linalg.eigen import check_semidefinite, kernel_spectrum, psd_part
 
 
 @settings(max_examples=25, deadline=None)
@@ -47,10 +26,6 @@ def test_psd_part_is_the_nearest(seed, n):
 def test_matrices_that_are_no_kernels():
     with pytest.raises(InputError, match="must be square"):
         kernel_spectrum(np.ones((2, 3)))
-    with pytest.raises(InputError, match="not symmetric"):
-        kernel_spectrum(np.array([[1.0, 0.5], [0.2, 1.0]]))
-    with pytest.raises(InputError, match="negative eigenvalue -1"):
-        kernel_spectrum(np.array([[1.0, 2.0], [2.0, 1.0]]))
     with pytest.raises(InputError, match="NaN"):
         kernel_spectrum(np.array([[1.0, np.nan], [np.nan, 1.0]]))
 

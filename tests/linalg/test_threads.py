@@ -92,20 +92,6 @@ print(numba.get_num_threads())
     assert run.stdout.split() == ["1", "8"], run.stderr
 
 
-@pytest.fixture
-def threads():
-    """Set the threads of numba and of the BLAS."""
-    before = numba.get_num_threads()
-    with threadpool_limits(1):
-
-        def use(n_numba, n_blas):
-            numba.set_num_threads(n_numba)
-            threadpool_limits(n_blas, user_api="blas")
-
-        yield use
-    numba.set_num_threads(before)
-
-
 def blas_threads():
     return max(p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas")
 
@@ -134,20 +120,21 @@ def test_threads_that_overlap_in_the_limit_leave_what_was_there():
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(240, 200, 220), (1, 3000, 3600), (3600, 3000, 1), (7, 0, 5)])
-def test_products_of_matrices_are_those_of_numpy(rng, threads, dtype, shape):
+def test_products_of_matrices_are_those_of_numpy(rng, request, dtype, shape):
+    request.addfinalizer(lambda: numba.set_num_threads(1))
     m, k, n = shape
     a, b = (rng.standard_normal(size).astype(dtype) for size in ((m, k), (k, n)))
     expected = a.astype(float) @ b.astype(float)
     tolerance = 8 * np.finfo(dtype).eps * (k + 1)
     whole = np.full((m, n + 2), 7, dtype)
     for n_threads in (1, 2):
-        threads(n_threads, 2)
-        for first in (a, np.asfortranarray(a)):
-            product = multiply(first, b)
+        numba.set_num_threads(n_threads)
+        with threadpool_limits(2, user_api="blas"):
+            products = [multiply(first, b) for first in (a, np.asfortranarray(a))]
+            multiply(a, b, out=whole[:, :n])
+        for product in (*products, whole[:, :n]):
             assert product.dtype == dtype
             np.testing.assert_allclose(product, expected, rtol=0, atol=tolerance)
-        multiply(a, b, out=whole[:, :n])
-        np.testing.assert_allclose(whole[:, :n], expected, rtol=0, atol=tolerance)
         assert (whole[:, n:] == 7).all()
 
 

@@ -150,10 +150,3 @@ def test_rows_of_a_ranking_left_out_are_retraining(folds):
         expected[out] = centred(model.predict_matrix(K[np.ix_(out, kept)], G))
     got = ranked(K, G, Y, 0.4).loo("B", folds)
     np.testing.assert_allclose(got, expected, atol=1e-9)
-
-
-def test_rankings_leave_out_rows_alone():
-    K, G, Y = make_problem(4, 4, 3, "full", "full")
-    for setting in "ACD":
-        with pytest.raises(InputError, match=rf"setting '{setting}' leaves out columns of a row"):
-            ranked(K, G, Y, 1.0).loo(setting)

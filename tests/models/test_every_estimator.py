@@ -24,19 +24,17 @@ from kronbench.models._parameters import CheckedParameters
 # Each kind of number, with the narrowest, which overflow first, and the widest
 REALS = "bool int8 uint8 int32 int64 uint64 float16".split()
 SPARSE_REALS = "bool int8 uint8 int64".split()
-INDICES = "int8 uint8 int32 uint64".split()
 LABELS = np.random.default_rng(5).integers(2, size=289)
 
 
-def of_pairs(as_given, index):
-    """All pairs of 17 rows and columns, more than 8 bits can count."""
+def of_pairs(as_given):
+    """All pairs of 17 rows and columns."""
     rng = np.random.default_rng(1)
     row_features, col_features = (as_given(rng.integers(100, size=(17, d))) for d in (4, 6))
-    rows, cols = (side.ravel().astype(index) for side in np.indices((17, 17)))
-    return PairData(row_features, col_features, rows, cols)
+    return PairData.complete(row_features, col_features)
 
 
-def of_rows(as_given, index):
+def of_rows(as_given):
     """Thirty rows, in classes 0, 1 and 2."""
     X = np.random.default_rng(2).integers(100, size=(30, 5))
     X[:, 0] = 1 + np.arange(30) % 3
@@ -135,9 +133,9 @@ def test_every_public_estimator_has_an_example():
     assert {type(example[0]) for example in EXAMPLES} == CLASSES
 
 
-def outcome(example, as_given, index="int64"):
+def outcome(example, as_given):
     estimator, make, labels, show = example
-    X = make(as_given, index)
+    X = make(as_given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that are cut short
         return dense(show(clone(estimator).fit(X, labels(X)), X))
@@ -153,16 +151,6 @@ def test_features_of_any_real_type_are_their_float64_copy(example, form):
         expected = as_bits if name == "bool" else as_numbers
         np.testing.assert_array_equal(found, expected, err_msg=name)
         assert found.dtype == expected.dtype
-
-
-@every
-def test_indices_of_any_integer_type_are_their_int64_copy(example):
-    if example[1] is of_rows:
-        pytest.skip("has no indices")
-    expected = outcome(example, np.float64)
-    for name in INDICES:
-        found = outcome(example, np.float64, name)
-        np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
 def misfits(constraints):
@@ -197,7 +185,7 @@ def test_what_is_not_fitted_says_so(example):
     assert methods
     for name in methods:
         with pytest.raises(NotFittedError):
-            getattr(clone(estimator), name)(make(np.float64, "int64"))
+            getattr(clone(estimator), name)(make(np.float64))
 
 
 @pytest.mark.parametrize("check", WITHOUT_DATA)
@@ -209,7 +197,7 @@ def test_scikit_learn_checks_that_need_no_data(cls, check):
 @every
 def test_a_fit_leaves_its_input_forgets_an_earlier_one_and_can_be_copied(example):
     estimator, make, labels, show = example
-    X = make(np.float64, "int64")
+    X = make(np.float64)
     y, before = labels(X), pickle.dumps(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -236,7 +224,7 @@ def test_sparse_features_are_dense_ones(example):
 
 def of_labelled_pairs(example):
     estimator, make, labels, show = example
-    X = make(np.float64, "int64")
+    X = make(np.float64)
     if not isinstance(X, PairData):
         pytest.skip("has no pairs")
     return clone(estimator), X, labels(X), show

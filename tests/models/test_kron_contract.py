@@ -22,6 +22,7 @@ MODELS = [
     KronSVM(form="primal", solver="cg"),
     KronSVM(form="primal", solver="pcg", row_kernel="gaussian", row_gamma=0.3),
     *(KronNewton(loss=loss) for loss in ("ridge", "l1svm", "logistic", "rankrls")),
+    KronNewton(loss="logistic", solver="cg"),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
@@ -64,9 +65,20 @@ def test_a_prediction_operator_is_no_fit(model, problem):
 
 
 @each_model
-def test_the_callback_sees_every_iteration(model, problem):
-    seen = []
-    fitted = clone(model).fit(*problem, callback=lambda state: seen.append(state.objective))
+def test_the_callback_sees_every_iteration_and_stops(model, problem):
+    seen, operator = [], clone(model).prediction_operator(problem[0])
+
+    def observe(state):
+        np.testing.assert_allclose(operator @ state.coef, state.scores, atol=1e-9)
+        seen.append(state.objective)
+        assert state.n_iter == len(seen)
+        return state.n_iter == stop_at
+
+    stop_at = 2
+    stopped = clone(model).set_params(tol=0).fit(*problem, callback=observe)
+    assert (len(seen), stopped.n_iter_, stopped.stop_reason_) == (2, 2, "callback")
+    seen, stop_at = [], None
+    fitted = clone(model).fit(*problem, callback=observe)
     np.testing.assert_allclose(fitted.objective_path_, seen, rtol=1e-10)
     assert fitted.n_iter_ == len(seen)
     assert fitted.converged_ == (fitted.stop_reason_ == "tol")

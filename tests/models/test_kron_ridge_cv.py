@@ -127,15 +127,12 @@ def some_new(seed=1):
     return D, T, PairData.complete(D, T), y
 
 
-def candidates(**more):
-    rows = {"t": "tanimoto", "x": lambda X, Y: X @ Y.T + 1, "1": "constant", "p": "profile"}
-    return {"row_kernels": rows, "col_kernels": {"linear": "linear", "p": "profile"}} | more
-
-
 def test_new_vertices_are_predicted_from_their_features():
     D, T, X, y = some_new()
     old = (X.rows < 8) & (X.cols < 7)
-    model = KronRidgeCV(**candidates(), cv=3, random_state=0, gradient_steps=5, tol=1e-10)
+    kernels = {"t": "tanimoto", "x": lambda X, Y: X @ Y.T + 1, "1": "constant", "p": "profile"}
+    options = {"col_kernels": {"linear": "linear", "p": "profile"}, "gradient_steps": 5}
+    model = KronRidgeCV(row_kernels=kernels, cv=3, random_state=0, tol=1e-10, **options)
     alone = PairData(D[:8], T[:7], X.rows[old], X.cols[old])
     model.fit(alone, y[old])
     expected = model.predict(alone)
@@ -154,7 +151,9 @@ def test_new_vertices_are_predicted_from_their_features():
 
     # the dense formula, where one side is new
     best = model.best_params_
-    (Z, T_mean), rows = profiles(D[:8], T[:7], y[old].reshape(8, 7)), best["row_weights"]
+    # labels less row and column effects, by least squares with the weights of the floor
+    Z = (y[old] - margin_scores(alone, y[old], alone)).reshape(8, 7)
+    rows = best["row_weights"]
     tanimoto, of_x = of_bits(D[8:], D[:8]), D[8:] @ D[:8].T + 1
     level = np.mean(np.sum(D[:8] ** 2, axis=1) + 1)
     K = rows["t"] * tanimoto + rows["t^2"] * tanimoto**2 + rows["1"]
@@ -163,13 +162,7 @@ def test_new_vertices_are_predicted_from_their_features():
     G = model.kernels_[1] + best["col_effect"] * np.eye(7)
     A = model.dual_coef_.reshape(8, 7)
     found = model.predict(PairData.complete(D[8:], T[:7])).reshape(2, 7)
-    np.testing.assert_allclose(found, T_mean + K @ A @ G, atol=1e-8)
-
-
-def profiles(D, T, Y):
-    """Labels less row and column effects, by least squares with the weights of the floor."""
-    X = PairData.complete(D, T)
-    return Y - margin_scores(X, Y.ravel(), X).reshape(Y.shape), Y.mean()
+    np.testing.assert_allclose(found, y[old].mean() + K @ A @ G, atol=1e-8)
 
 
 def test_a_kernel_as_features_takes_the_kernel_values_of_new_vertices():

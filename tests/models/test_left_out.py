@@ -122,8 +122,14 @@ def test_linear_features_are_their_kernel(widths, setting, by_folds):
     folds = random_folds(rng, setting, 14, 11, 3) if by_folds else None
     for regs in ((1e-3, 1e-2), (1e4, 1e4), (1e-3, 1e4)):
         thin = TwoStepRidge(reg_rows=regs[0], reg_cols=regs[1]).fit_matrix(D, T, Y)
-        full = two_step(K, G, Y, regs).loo(setting, folds)
-        np.testing.assert_allclose(thin.loo(setting, folds), full, atol=1e-9)
+        full = two_step(K, G, Y, regs)
+        found, expected = (model.loo(setting, folds) for model in (thin, full))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+        expected = full.predict_matrix(D[:3] @ D.T, T[:4] @ T.T)
+        np.testing.assert_allclose(thin.predict_matrix(D[:3], T[:4]), expected, atol=1e-9)
+        np.testing.assert_allclose(thin.dual_coef_, full.dual_coef_, rtol=1e-9, atol=1e-9)
+        coef = D.T @ full.dual_coef_ @ T if widths == (3, 2) else full.dual_coef_
+        np.testing.assert_allclose(thin.coef_, coef, rtol=1e-9, atol=1e-9)
         if setting in "AB":
             thin = IndependentRidge(reg=regs[0]).fit_matrix(D, None, Y)
             full = independent(K, Y, regs[0]).loo(setting, folds)
@@ -193,6 +199,7 @@ def test_wrong_input():
     models |= {"independent": independent(K, K, 1.0), "two-step": two_step(K, G, Y)}
     models["zero"], models["cutoff"] = kron(K, G, Y, 0), kron(K, G, Y, 1.0, filter="cutoff")
     models["two-step cutoff"] = two_step(K, G, Y, row_filter="cutoff")
+    models["ranking"] = kron(K, G, Y, 1.0, loss="ranking")
     for name, setting, folds, message in (
         ("kron", "B", [0, 1, 0], r"folds of setting 'B' have the shapes \[\(3,\)\].*\[\(4,\)\]"),
         ("kron", "C", [0, 1, 0, 1], r"shapes \[\(4,\)\].*\[\(3,\)\]"),
@@ -209,6 +216,7 @@ def test_wrong_input():
         ("kron", "A", "symmetric", "symmetric=True with 4 rows and 3 columns: "),
         ("square", "D", "symmetric", "no shortcut in setting 'D', only in 'A': TwoStepRidge"),
         ("independent", "A", "symmetric", "symmetric=True leaves out tasks"),
+        *(("ranking", s, None, rf"setting '{s}' leaves out columns of a row") for s in "ACD"),
     ):
         options = {"symmetric": True} if folds == "symmetric" else {"folds": folds}
         with pytest.raises(InputError, match=message):

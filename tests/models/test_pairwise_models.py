@@ -65,16 +65,6 @@ def test_vertex_effects_are_a_multiple_of_the_identity_on_each_side():
     np.testing.assert_allclose(model.predict(others), plain @ coef, rtol=1e-7, atol=1e-9)
 
 
-def test_a_sum_of_kernels_and_their_weights():
-    X, y = data("kronecker")
-    weights = {"kronecker": 0.5, "linear": 2.0, "cartesian": 0.1}
-    scores = KronRidge(reg=0.3, tol=1e-12, max_iter=400, pairwise=weights).fit(X, y).predict(X)
-    Q = sum(weight * matrix_of(name, X, X) for name, weight in weights.items())
-    np.testing.assert_allclose(
-        scores, Q @ np.linalg.solve(Q + 0.3 * np.eye(len(Q)), y), rtol=1e-6, atol=1e-8
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

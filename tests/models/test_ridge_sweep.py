@@ -80,8 +80,8 @@ def dense_solutions(name, model, dtype, n):
     return [X @ Vt.T @ (s / (s**2 + reg) * (U.T @ y[:n])) for reg in REGS]
 
 
-def outcomes(name, model, dtype, way):
-    """For each weight: "right", "warned", "refused", or "wrong"."""
+@pytest.mark.parametrize(("name", "model", "dtype", "way"), CASES[::STEP])
+def test_no_fit_is_wrong_and_silent(name, model, dtype, way):
     rows, cols, i, j, y = table(name)
     rows, cols = rows.astype(dtype), cols.astype(dtype)
     n = len(y) - 60
@@ -106,12 +106,6 @@ def outcomes(name, model, dtype, way):
         error = np.abs(scores - expected).max() / np.abs(expected).max()
         told = any(issubclass(one.category, ConvergenceWarning) for one in said)
         found.append("right" if error <= RIGHT else "warned" if told else "wrong")
-    return found
-
-
-@pytest.mark.parametrize(("name", "model", "dtype", "way"), CASES[::STEP])
-def test_no_fit_is_wrong_and_silent(name, model, dtype, way):
-    found = outcomes(name, model, dtype, way)
     assert "wrong" not in found, dict(zip(REGS, found, strict=True))
     if model == "linear" and name != "wide":
         assert found == ["right"] * len(REGS)

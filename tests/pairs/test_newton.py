@@ -111,35 +111,6 @@ def test_products_of_the_active_set_give_the_same_iterates(solver):
     assert max(sizes) == 200
 
 
-@pytest.mark.parametrize("minimize", [newton_dual, newton_primal])
-def test_callback_sees_each_iterate_and_stops(minimize):
-    X, Q, y = problem()
-    operator = Q if minimize is newton_dual else X
-    seen = []
-
-    def stop_at_two(state):
-        np.testing.assert_allclose(operator @ state.coef, state.scores, atol=1e-9)
-        seen.append((state.n_iter, state.objective))
-        return state.n_iter == 2
-
-    result = minimize(operator, LOSSES["l2svm"], y, 0.1, callback=stop_at_two)
-    assert [n_iter for n_iter, _ in seen] == [1, 2]
-    np.testing.assert_array_equal(result.objective_path, [objective for _, objective in seen])
-    assert result.stop == "callback"
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_reasons_to_stop(solver):
-    X, Q, y = problem()
-    logistic = LOSSES["logistic"]
-    options = dict(solver=solver, max_inner=100, line_search=True)
-    for minimize, operator in ((newton_dual, Q), (newton_primal, X)):
-        reached = minimize(operator, logistic, y, 1.0, max_iter=50, tol=1e-6, **options)
-        assert reached.stop == "tol"
-        assert len(reached.objective_path) < 50
-        assert minimize(operator, logistic, y, 1.0, max_iter=1, **options).stop == "max_iter"
-
-
 def test_a_step_that_cannot_be_found_ends_the_iterations():
     swap = np.array([[0.0, 1.0], [-1.0, 0.0]])  # no kernel: the two-sided Lanczos breaks down
     result = newton_dual(swap, LOSSES["ridge"], np.array([1.0, 0.0]), 1e-30)
