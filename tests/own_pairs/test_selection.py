@@ -13,7 +13,7 @@ from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import commands, recipe as recipes, selection
 from kronbench.own_pairs.recipe import Recipe, available_memory, check_memory
-from kronbench.own_pairs.selection import INNER_FOLDS, select
+from kronbench.own_pairs.selection import INNER_FOLDS, n_fits, select
 from kronbench.pairs.data import used_vertices
 from tests.models.kron_problems import random_pairs
 from tests.own_pairs.problem import arguments, run, tables
@@ -48,7 +48,10 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     X, y = problem
     given = {**WIDE, "tol": tol, "max_iter": 40, "form": form}
     recipe = Recipe("KronRidge", given, (True, True), setting=setting)
-    choice = select(recipe, X, y)
+    steps = []
+    choice = select(recipe, X, y, steps.append)
+    assert sum(steps) == n_fits(recipe)
+    assert choice.recipe.parameters == given | choice.chosen
     expected = {}
     scaled = VertexScaler().fit_transform(X).row_features
     used = scaled[used_vertices(X.rows, 14)[0]]
