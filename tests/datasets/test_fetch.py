@@ -14,6 +14,7 @@ import yaml
 from kronbench import InputError, datasets
 from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
+from tests.datasets.test_drug_target import YAMANISHI_FILES
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -151,16 +152,6 @@ def test_download_is_checked_kept_and_not_repeated(server, alone):
     assert cached_files(alone) == ["one/a.txt"]
 
 
-@pytest.mark.parametrize("content", [WRONG, b""])
-def test_wrong_download_shows_both_sums_and_keeps_nothing(server, alone, content):
-    server.files["/a.txt"] = content
-    with pytest.raises(InputError) as caught:
-        fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    for part in (f"{server.url}/a.txt", SUM, hashlib.sha256(content).hexdigest()):
-        assert part in str(caught.value)
-    assert cached_files(alone) == []
-
-
 def test_pinned_copy_stands_in_for_a_page_that_changed(server, alone, caplog):
     server.files |= {"/new.txt": WRONG, "/pinned.txt": CONTENT}
     entry = downloadable(f"{server.url}/new.txt", f"{server.url}/pinned.txt")
@@ -201,11 +192,6 @@ def test_host_that_connects_and_stays_silent(monkeypatch):
 
 
 # --- servers that fail ------------------------------------------------------------------------
-
-
-def broken_off(handler):
-    """A tenth of the file, then the connection closes."""
-    handler.send(200, CONTENT[:60], Content_Length=len(CONTENT))
 
 
 def busy(**headers):
@@ -260,7 +246,12 @@ def to(location):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (broken_off, "ChunkedEncodingError"),
+        (WRONG, rf"{{url}}/a\.txt has sha256 {WRONG_SUM} .* {SUM}"),
+        (b"", rf"{{url}}/a\.txt has sha256 {hashlib.sha256().hexdigest()} .* {SUM}"),
+        (
+            lambda handler: handler.send(200, CONTENT[:60], Content_Length=len(CONTENT)),
+            "ChunkedEncodingError",
+        ),
         (busy(), "HTTP status 429"),
         (raw(b"HTTP/1.0 200 OK\r\nContent-Length: many\r\n\r\n1"), ""),
         (raw(b"SSH-2.0-OpenSSH_9.2\r\n"), ""),
@@ -272,7 +263,7 @@ def to(location):
 )
 def test_an_answer_that_is_no_file_gives_way(server, alone, answer, said):
     server.files |= {"/a.txt": answer, "/b.txt": CONTENT}
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said.format(url=server.url)):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
     assert cached_files(alone) == []
     other = f"http://localhost:{server.server_port}/b.txt"  # another host, as far as is known
@@ -367,24 +358,18 @@ def test_copies_of_the_last_resort(monkeypatch):
 
 # --- policies ---------------------------------------------------------------------------------
 
-TABLES = {
-    "a.txt": b"\tD1\tD2\tD3\nT1\t1\t0\t0\nT2\t0\t1\t1\n",
-    "d.txt": b"\tD1\tD2\tD3\nD1\t1\t.5\t0\nD2\t.5\t1\t0\nD3\t0\t0\t1\n",
-    "t.txt": b"\tT1\tT2\nT1\t1\t.2\nT2\t.2\t1\n",
-}
-
 
 @pytest.fixture
 def small(tmp_path, monkeypatch, closed):
     """A shipped registry of one small data set of three files, whose urls nobody answers."""
     files = {
         key: {
-            "mirror": f"small/{name}",
-            "sha256": hashlib.sha256(TABLES[name]).hexdigest(),
-            "bytes": len(TABLES[name]),
+            "mirror": f"small/{key}.txt",
+            "sha256": hashlib.sha256(content.encode()).hexdigest(),
+            "bytes": len(content),
             "urls": [closed],
         }
-        for key, name in zip(("interactions", "drugs", "targets"), TABLES, strict=True)
+        for key, content in YAMANISHI_FILES.items()
     }
     sizes = {"drugs": 3, "targets": 2, "interactions": 3}
     entry = {
@@ -403,10 +388,10 @@ def small(tmp_path, monkeypatch, closed):
         path.write_text(yaml.safe_dump({"Small": entry | changes}, sort_keys=False))
 
     def fill(folder, **changed):
-        for name, content in TABLES.items():
-            path = Path(folder, "small", name)
+        for key, content in (YAMANISHI_FILES | changed).items():
+            path = Path(folder, "small", f"{key}.txt")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(changed.get(name[0], content))
+            path.write_text(content)
 
     write()
     return types.SimpleNamespace(write=write, fill=fill, files=files)
@@ -417,7 +402,7 @@ def test_mirror_gives_real_data(small, mirror, monkeypatch):
     data = datasets.load("small", policy="real", mirror=mirror.folder)
     assert data.source == "mirror"
     assert data["values"].tolist() == [[1, 0], [0, 1], [0, 1]]
-    assert [record.path for record in data.files] == [f"small/{name}" for name in TABLES]
+    assert [record.path for record in data.files] == [f["mirror"] for f in small.files.values()]
     monkeypatch.setenv("KRONBENCH_MIRROR", mirror.folder)
     assert datasets.load("SMALL").source == "mirror"
 
@@ -429,7 +414,7 @@ def test_offline_the_surrogate_steps_in_and_says_so_once(small, caplog):
     lines = [record for record in caplog.records if record.levelname == "WARNING"]
     assert len(lines) == 1
     assert "SURROGATE DATA for Small" in caplog.text
-    assert "small/a.txt" in caplog.text
+    assert "small/interactions.txt" in caplog.text
     assert "ConnectionError" in caplog.text
 
 
@@ -437,7 +422,7 @@ def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
     with pytest.raises(InputError) as caught:
         datasets.load("Small", policy="real", mirror="/nowhere/at/all")
     message = str(caught.value)
-    place = str(alone / "manual" / "small" / "a.txt")
+    place = str(alone / "manual" / "small" / "interactions.txt")
     for part in ("Small is missing", "no folder /nowhere/at/all", "ConnectionError"):
         assert part in message
     for part in (f"open {closed}", f"put the file at {place}", "KRONBENCH_MIRROR"):
@@ -458,15 +443,19 @@ def test_files_that_nobody_may_hand_on(small, alone):
 
 
 def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror):
-    small.fill(mirror.folder, d=TABLES["d.txt"][:-3])
-    with pytest.raises(InputError, match=r"small/d\.txt has sha256"):
+    small.fill(mirror.folder, drugs=YAMANISHI_FILES["drugs"][:-3])
+    with pytest.raises(InputError, match=r"small/drugs\.txt has sha256"):
         datasets.load("Small", policy="auto", mirror=mirror.folder)
 
 
 @pytest.mark.parametrize(
     ("fault", "raised", "said"),
     [
-        (KeyError("other"), InputError, r"^Small cannot be read: KeyError: 'other' \(in .*a\.txt"),
+        (
+            KeyError("other"),
+            InputError,
+            r"^Small cannot be read: KeyError: 'other' \(in .*/inter",
+        ),
         (MemoryError(), MemoryError, ""),  # which the commands tell as such
     ],
 )
@@ -488,7 +477,7 @@ def test_surrogate_policy_touches_no_network(small, mirror, monkeypatch):
 
 
 def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
-    mirror(TABLES["t.txt"], "small/t.txt")
+    mirror(YAMANISHI_FILES["targets"].encode(), "small/targets.txt")
     seen = {}
 
     loader = datasets.LOADERS["interactions"]
@@ -501,6 +490,6 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     monkeypatch.setitem(datasets.LOADERS, "interactions", partial)
     data = datasets.load("Small", mirror=mirror.folder)
     assert list(seen) == ["targets"]
-    assert read(seen["targets"]) == TABLES["t.txt"]
+    assert read(seen["targets"]).decode() == YAMANISHI_FILES["targets"]
     assert data.source == "surrogate"
-    assert [record.path for record in data.files] == ["small/t.txt"]
+    assert [record.path for record in data.files] == ["small/targets.txt"]

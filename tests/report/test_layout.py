@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from kronbench.errors import InputError
 from kronbench.report import layout
-from kronbench.report.layout import VALUE, arrange, distance, long_table, printed_columns
+from kronbench.report.layout import VALUE, Cell, arrange, distance, long_table, printed_columns
 from kronbench.report.numbers import format_number
 from kronbench.runner.items import load_plan
 from tests.helpers import merged
@@ -48,20 +48,16 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
     assert grid.stub == ("method",)
     assert grid.heads == [("a",), ("b",)]
     assert grid.labels == [("svm",), ("knn",)]
-    (svm_a, svm_b), (knn_a, knn_b) = grid.cells
-    assert (svm_b.text, svm_b.spread, svm_b.printed, svm_b.mark) == (
-        "0.751",
-        "0.010",
-        "0.80",
-        "outside",
-    )
-    assert (knn_b.text, knn_b.printed, knn_b.mark) == ("0.751", "0.7", "outside")
-    assert svm_b.best
-    assert knn_b.best
-    assert (svm_a.text, svm_a.spread, svm_a.printed, svm_a.mark) == ("0.600", "", "0.601", "")
-    assert svm_a.stamps == ("surrogate", "busy")
-    assert not svm_a.best
-    assert (knn_a.text, knn_a.printed, knn_a.stamps) == ("", "0.50", ())
+    assert grid.cells == [
+        [
+            Cell("0.600", printed="0.601", stamps=("surrogate", "busy"), numeric=True),
+            Cell("0.751", "0.010", "0.80", best=True, mark="outside", numeric=True),
+        ],
+        [
+            Cell(printed="0.50", numeric=True),
+            Cell("0.751", "0.020", "0.7", best=True, mark="outside", numeric=True),
+        ],
+    ]
     assert grid.notes == ("Not run: knn was not run on a: too long.",)
 
 
