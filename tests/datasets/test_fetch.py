@@ -98,18 +98,6 @@ def test_second_accepted_file_is_known_by_its_git_blob_id(mirror):
         fetch.obtain(FileEntry("one/a.txt", SUM, git_blob=git_blob(b"")), [mirror.folder])
 
 
-@pytest.mark.parametrize("ending", ["", ".gz"])
-def test_remote_mirror_is_kept_in_the_cache(server, alone, ending):
-    server.files[f"/data/one/a.txt{ending}"] = gzip.compress(CONTENT) if ending else CONTENT
-    base = f"{server.url}/data/"
-    for source, origin in (("mirror", f"{base}one/a.txt{ending}"), ("download", "cache")):
-        file = fetch.obtain(PLAIN, [base])
-        assert read(file) == CONTENT
-        assert (file.source, file.record.origin) == (source, origin)
-    assert len(server.asked) == (2 if ending else 1)
-    assert cached_files(alone) == [f"one/a.txt{ending}"]
-
-
 def test_server_that_unpacks_on_the_way(server):
     server.files["/one/a.txt.gz"] = CONTENT
     assert read(fetch.obtain(PLAIN, [server.url])) == CONTENT
@@ -141,15 +129,21 @@ def test_without_a_checksum_nothing_is_downloaded(server, alone):
 # --- downloads --------------------------------------------------------------------------------
 
 
-def test_download_is_checked_kept_and_not_repeated(server, alone):
-    server.files["/a.txt"] = CONTENT
-    url = f"{server.url}/a.txt"
-    for origin in (url, "cache"):
-        file = fetch.obtain(downloadable(url))
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [("download", "/a.txt"), ("mirror", "/data/one/a.txt"), ("mirror", "/data/one/a.txt.gz")],
+)
+def test_download_is_checked_kept_and_not_repeated(server, alone, source, path):
+    plain = path.removesuffix(".gz")
+    server.files[path] = CONTENT if path == plain else gzip.compress(CONTENT)
+    url = f"{server.url}{path}"
+    entry = downloadable(*[url] * (source == "download"))
+    for expected in ((source, url), ("download", "cache")):
+        file = fetch.obtain(entry, [f"{server.url}/data"] * (source == "mirror"))
         assert read(file) == CONTENT
-        assert (file.source, file.record.origin) == ("download", origin)
-    assert server.asked == ["/a.txt"]
-    assert cached_files(alone) == ["one/a.txt"]
+        assert (file.source, file.record.origin) == expected
+    assert server.asked == list(dict.fromkeys([plain, path]))
+    assert cached_files(alone) == ["one" + path[path.index("/a.") :]]
 
 
 def test_pinned_copy_stands_in_for_a_page_that_changed(server, alone, caplog):
