@@ -7,7 +7,6 @@ import yaml
 from kronbench import InputError, datasets
 from kronbench.cli import main
 from kronbench.datasets.drug_target import labelled_pairs
-from kronbench.runner.provenance import data_code, data_settings
 from tests.own_pairs.problem import run, tables
 
 ENTRY = {
@@ -61,15 +60,6 @@ def test_numbers_become_labels_by_a_threshold(registry):
     write(options={"at_least": 1e9})
     with pytest.raises(InputError, match="no label on one side of at_least=1e\\+09"):
         datasets.load("Mine")
-
-
-def test_an_edited_table_makes_the_prepared_data_stale(registry):
-    folder, _, _ = registry
-    before = data_settings("Mine")
-    path = folder / "my" / "pairs.csv"
-    path.write_text(path.read_text().replace(",1\n", ",0\n", 1))
-    assert data_settings("Mine") != before
-    assert "kronbench.datasets.pair_tables" in data_code("Mine")
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ def test_own_data_are_stale_by_their_bytes_not_by_their_place(own, tmp_path, mon
     assert here == there == data_settings("Mine")
     (places[1] / "a.txt").write_text("2")
     assert data_settings("Mine") != here
+    (tmp_path / "a.txt").write_text("1")  # beside the registry, where it is looked for first
+    assert data_settings("Mine") == here
 
 
 @pytest.mark.parametrize("name", ["GPCR", "gpcr"])

@@ -112,21 +112,6 @@ def test_matches_printed_says_how_many_test_sets_would_decide():
     assert checks.matches_printed(frame, **arguments).verdict == UNDECIDED
 
 
-def drawn(rng, truth, noise, draws=10):
-    """Ours, means of draws, beside one more draw, printed to two digits, of each method."""
-    means = truth + noise * rng.standard_normal((draws, len(truth)))
-    return pd.DataFrame(
-        {
-            "method": [f"m{i}" for i in range(len(truth))],
-            "dataset": "Ki",
-            "ours": means.mean(0),
-            "±": interval_factor(draws) * means.std(0, ddof=1),
-            "draws": draws,
-            "paper": (truth + noise * rng.standard_normal(len(truth))).round(2),
-        }
-    )
-
-
 DRAW = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "draws"}
 
 
@@ -178,8 +163,19 @@ def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted
     wrong, right = Counter(), Counter()
     for _ in range(100):
         truth = rng.uniform(0.6, 0.9, 5)
-        frame = drawn(rng, truth, noise=0.01)
-        names = list(frame["method"])
+        means = truth + 0.01 * rng.standard_normal((10, 5))
+        names = [f"m{i}" for i in range(5)]
+        # ours, means of draws, beside one more draw, printed to two digits, of each method
+        frame = pd.DataFrame(
+            {
+                "method": names,
+                "dataset": "Ki",
+                "ours": means.mean(0),
+                "±": interval_factor(10) * means.std(0, ddof=1),
+                "draws": 10,
+                "paper": (truth + 0.01 * rng.standard_normal(5)).round(2),
+            }
+        )
         wrong.update(checks.swapped(frame, names=names, **DRAW))
         right.update(verdict(checks.one_more_draw, frame, names=[name], **DRAW) for name in names)
     assert wrong[HOLDS] < 0.1 * wrong.total() < wrong[CONTRADICTED]
