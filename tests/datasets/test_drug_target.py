@@ -70,7 +70,7 @@ def test_pairs_carry_the_labels_of_their_cell(surrogates, name):
     np.testing.assert_array_equal(pairs.rows, again.rows)
 
 
-def small(drug_similarity, **options):
+def small(drug_similarity):
     values = np.array([[1.0, 0], [0, 0], [0, 1], [0, 0]])
     return Dataset(
         name="Small",
@@ -81,7 +81,6 @@ def small(drug_similarity, **options):
             "drug_similarity": drug_similarity,
             "target_similarity": np.eye(2),
         },
-        options=options,
     )
 
 

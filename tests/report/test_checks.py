@@ -297,10 +297,11 @@ def methods(gains, dataset="Ki"):
     folds = np.arange(len(gains))
     base = 0.5 + 0.3 * (folds % 3)
     sides = [("old", base), ("new", base + np.asarray(gains))]
-    return pd.concat(
+    frames = (
         pd.DataFrame({"method": name, "fold": folds, "auc": auc, "dataset": dataset})
         for name, auc in sides
     )
+    return pd.concat(frames).sample(frac=1, random_state=0)  # the order of rows says nothing
 
 
 PAIRED = {"value": "auc", "between": "method", "low": "old", "high": "new", "by": ["dataset"]}
@@ -325,6 +326,9 @@ def test_the_interval_of_a_gain_is_that_of_paired_differences(bound, expected):
     assert result.chance == pytest.approx(0.025)
     # the folds' own differences, thirty times as large, have cancelled
     assert HALF_GAIN < 0.02
+    # without spread the means are compared
+    alone = verdict(checks.gain, methods(GAINS), **PAIRED, bound=bound)
+    assert alone == (HOLDS if bound < 0.02 else CONTRADICTED)
 
 
 @pytest.mark.parametrize("spread", [None, FOLDS])

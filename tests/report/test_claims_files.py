@@ -52,12 +52,6 @@ def loaded(plan, monkeypatch, tmp_path):
     return load
 
 
-def test_each_paper_has_its_claims(plan):
-    assert set(plan.papers) == {
-        claim["paper"] for claim in claim_files.load_statements(plan).claims
-    }
-
-
 def test_a_sentence_without_check_gives_its_reason(loaded, plan):
     words = entry(untestable="the paper gives no number")
     del words["check"], words["strictness"]

@@ -13,8 +13,7 @@ from kronbench.report.numbers import format_number
 from kronbench.runner.items import load_plan
 from tests.helpers import merged
 
-PLAN = load_plan(merged("smoke"))
-TABLES = [item for item in PLAN.items if item.layout]
+TABLE = next(item for item in load_plan(merged("smoke")).items if item.layout)
 LONG = pd.DataFrame(
     {
         "method": ["svm", "svm", "knn", "knn"],
@@ -30,7 +29,7 @@ AUC = {"ours": "ours", "spread": "±", "decimals": 3, "best": "highest", "among"
 
 
 def laid_out(panel, table=LONG, printed=(), datasets=("a", "b"), skipped=()):
-    item = dataclasses.replace(TABLES[0], layout=(panel,), datasets=datasets)
+    item = dataclasses.replace(TABLE, layout=(panel,), datasets=datasets)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "read_printed", lambda item, dtype: printed)
         return arrange(item, table, skipped)
