@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kronbench import InputError, datasets
+from kronbench import datasets
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.datasets.generators import (
     FingerprintRecipe,
@@ -66,19 +66,6 @@ def test_registered_checkerboard_has_the_size_of_table_5():
     odd = [np.floor(side[:, 0]) % 2 for side in (pairs.row_features, pairs.col_features)]
     clean = np.where(odd[0][pairs.rows] == odd[1][pairs.cols], 1, -1)
     assert (clean != y).mean() == 0.2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"m": 3, "q": 0}, "q is 0"),
-        ({"m": 3, "fraction": 1.5}, "fraction is 1.5"),
-        ({"m": 3, "flip": -0.1}, "flip is -0.1"),
-    ],
-)
-def test_bad_sizes(arguments, message):
-    with pytest.raises(InputError, match=message):
-        checkerboard(rng=np.random.default_rng(0), **arguments)
 
 
 @pytest.mark.parametrize("name", ["ringnorm", "twonorm", "waveform", "add10"])

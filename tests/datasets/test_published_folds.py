@@ -47,10 +47,8 @@ def test_a_stand_in_has_the_same_setting(number):
     fold = datasets.folds("davis", number, policy="surrogate", data=data)
     assert fold.source == "surrogate"
     assert len(fold.parts) == 5
-    assert (len(fold.new_rows) > 0, len(fold.new_cols) > 0) == (
-        fold.setting == "B",
-        fold.setting == "C",
-    )
+    new = len(fold.new_rows) > 0, len(fold.new_cols) > 0
+    assert new == (fold.setting == "B", fold.setting == "C")
     again = datasets.folds("davis", number, policy="surrogate", data=data)
     np.testing.assert_array_equal(fold.test, again.test)
 

@@ -143,18 +143,15 @@ def test_registry_errors_name_the_place_and_the_fault(own, content, message):
     assert message in str(caught.value)
 
 
-def test_registry_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setenv("KRONBENCH_REGISTRY", str(tmp_path / "no.yaml"))
-    with pytest.raises(InputError, match=r"no\.yaml cannot be read"):
-        registry.entries()
-
-
 def test_changed_registry_is_read_again(own):
     own({"One": ENTRY})
     registry.entries()
     path = own({"Two": ENTRY, "Three": ENTRY})
     path.touch()
     assert datasets.names()[-2:] == ["Two", "Three"]
+    path.unlink()
+    with pytest.raises(InputError, match=r"own\.yaml cannot be read"):
+        registry.entries()
 
 
 @pytest.mark.parametrize(
@@ -166,6 +163,9 @@ def test_changed_registry_is_read_again(own):
         ({"shape": {"rows": [8, 1]}}, "rows is 8 where the registry has 8 x 1"),
         ({"shape": {"values": [1]}}, "One: there is no array 'values'"),
         ({"options": {"m": 4, "fractoin": 1}}, "One: options do not fit 'checkerboard'"),
+        ({"options": ENTRY["options"] | {"m": 0}}, "m is 0"),
+        ({"options": ENTRY["options"] | {"fraction": 1.5}}, "fraction is 1.5"),
+        ({"options": ENTRY["options"] | {"flip": -0.1}}, "flip is -0.1"),
         ({"loader": "interactions"}, "the loader 'interactions' needs files"),
         ({"files": {"a": FILE}}, "the loader 'checkerboard' reads no files"),
     ],

@@ -27,7 +27,7 @@ def found(check, frame, **arguments):
 
 
 def verdict(check, frame, **arguments):
-    return found(check, frame, **arguments)[0]
+    return check(frame, **arguments).verdict
 
 
 def folds(values, **columns):

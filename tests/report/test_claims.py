@@ -130,14 +130,6 @@ def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, exp
     assert claims.judge(check, rows, "smoke").verdict == untimed
 
 
-def test_a_claim_asks_of_new_data_where_test_sets_are_its_repeats():
-    folds = {"over": ["fold"], "test_over_train": 0}
-    for check in ({}, {"spread": {"over": ["draw"]}}, {"spread": folds}):
-        assert claims.asks(claim(**check)) == "these data"
-    for check in ({"spread": folds | {"test_over_train": 0.25}}, {"test_over_train": 0.5}):
-        assert claims.asks(claim(**check)) == "new data"
-
-
 def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(

@@ -26,6 +26,7 @@ LONG = pd.DataFrame(
     }
 )
 AUC = {"ours": "ours", "spread": "±", "decimals": 3, "best": "highest", "among": "method"}
+PANEL = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
 
 
 def laid_out(panel, table=LONG, printed=(), datasets=("a", "b"), skipped=()):
@@ -40,7 +41,7 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
         {"method": ["svm", "knn"], "a": ["0.601", "0.50"], "b": ["0.80", "0.7"]}
     )
     (grid,) = laid_out(
-        {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC | {"timed": True}}},
+        PANEL | {"values": {"AUC": AUC | {"timed": True}}},
         printed=[printed],
         skipped=["knn was not run on a: too long"],
     )
@@ -61,24 +62,22 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
 
 
 def test_an_interval_says_whether_the_printed_number_is_outside_else_how_far_it_is():
-    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
-    (grid,) = laid_out(panel, LONG.assign(**{"±": [0.11, 0.1, 0.01, None], "ours": 0.7}))
+    (grid,) = laid_out(PANEL, LONG.assign(**{"±": [0.11, 0.1, 0.01, None], "ours": 0.7}))
     # of 0.7: b printed 0.8 and a 0.601 for svm, 0.7 and 0.5 for knn
     assert [[cell.mark for cell in line] for line in grid.cells] == [["", ""], ["far", ""]]
     assert grid.shades == (("far", "more than 10 % away"),)
     narrow = LONG.assign(**{"±": [0.09, 0.1, 0.01, None], "ours": 0.7})
-    (grid,) = laid_out(panel, narrow)
+    (grid,) = laid_out(PANEL, narrow)
     assert [[cell.mark for cell in line] for line in grid.cells] == [["", "outside"], ["far", ""]]
     assert [mark for mark, _ in grid.shades] == ["outside", "far"]
     # a deviation is no interval
-    panel["values"] = {"AUC": AUC | {"spread": "deviation"}}
+    panel = PANEL | {"values": {"AUC": AUC | {"spread": "deviation"}}}
     (grid,) = laid_out(panel, narrow.rename(columns={"±": "deviation"}))
     assert grid.cells[0][1].mark == "far"
 
 
 def test_the_best_is_searched_within_each_data_set():
-    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
-    (grid,) = laid_out(panel, LONG.fillna({"ours": 0.5}))
+    (grid,) = laid_out(PANEL, LONG.fillna({"ours": 0.5}))
     assert [[cell.best for cell in line] for line in grid.cells] == [[True, True], [False, True]]
 
 
@@ -127,7 +126,7 @@ def test_data_sets_have_the_names_of_the_papers_in_lines_and_heads():
     ],
 )  # fmt: skip
 def test_a_layout_that_cannot_be_set_is_refused(change, sentence):
-    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"ours": {}}}
+    panel = PANEL | {"values": {"ours": {}}}
     with pytest.raises(InputError, match=sentence):
         laid_out(panel | change)
 
