@@ -14,6 +14,7 @@ import yaml
 from kronbench import InputError, datasets
 from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
+from tests.datasets.test_drug_target import YAMANISHI_FILES
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -67,18 +68,6 @@ def test_bad_gzip_file_is_one_sentence(mirror, content):
     assert str(path) in str(caught.value)
 
 
-def test_a_gzip_file_is_unpacked_to_its_limit_and_no_further(mirror, monkeypatch):
-    path = mirror(gzip.compress(bytes(20 * PLAIN.limit)), "one/a.txt.gz")
-    unpacked, read = [], gzip.GzipFile.read
-    monkeypatch.setattr(
-        gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
-    )
-    told = f"{path} has more than {PLAIN.limit} bytes, {len(CONTENT)} are registered: it is a diff"
-    with pytest.raises(InputError, match=told):
-        fetch.obtain(PLAIN, [mirror.folder])
-    assert sum(map(len, unpacked)) <= PLAIN.limit + (1 << 20)
-
-
 def test_bad_mirror_file_is_an_error_even_where_a_good_one_could_be_downloaded(mirror, server):
     path = mirror(WRONG)
     server.files["/a.txt"] = CONTENT
@@ -95,18 +84,6 @@ def test_second_accepted_file_is_known_by_its_git_blob_id(mirror):
     assert fetch.obtain(entry, [mirror.folder]).record.sha256 == WRONG_SUM
     with pytest.raises(InputError, match=WRONG_SUM):
         fetch.obtain(FileEntry("one/a.txt", SUM, git_blob=git_blob(b"")), [mirror.folder])
-
-
-@pytest.mark.parametrize("ending", ["", ".gz"])
-def test_remote_mirror_is_kept_in_the_cache(server, alone, ending):
-    server.files[f"/data/one/a.txt{ending}"] = gzip.compress(CONTENT) if ending else CONTENT
-    base = f"{server.url}/data/"
-    for source, origin in (("mirror", f"{base}one/a.txt{ending}"), ("download", "cache")):
-        file = fetch.obtain(PLAIN, [base])
-        assert read(file) == CONTENT
-        assert (file.source, file.record.origin) == (source, origin)
-    assert len(server.asked) == (2 if ending else 1)
-    assert cached_files(alone) == [f"one/a.txt{ending}"]
 
 
 def test_server_that_unpacks_on_the_way(server):
@@ -140,25 +117,21 @@ def test_without_a_checksum_nothing_is_downloaded(server, alone):
 # --- downloads --------------------------------------------------------------------------------
 
 
-def test_download_is_checked_kept_and_not_repeated(server, alone):
-    server.files["/a.txt"] = CONTENT
-    url = f"{server.url}/a.txt"
-    for origin in (url, "cache"):
-        file = fetch.obtain(downloadable(url))
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [("download", "/a.txt"), ("mirror", "/data/one/a.txt"), ("mirror", "/data/one/a.txt.gz")],
+)
+def test_download_is_checked_kept_and_not_repeated(server, alone, source, path):
+    plain = path.removesuffix(".gz")
+    server.files[path] = CONTENT if path == plain else gzip.compress(CONTENT)
+    url = f"{server.url}{path}"
+    entry = downloadable(*[url] * (source == "download"))
+    for expected in ((source, url), ("download", "cache")):
+        file = fetch.obtain(entry, [f"{server.url}/data"] * (source == "mirror"))
         assert read(file) == CONTENT
-        assert (file.source, file.record.origin) == ("download", origin)
-    assert server.asked == ["/a.txt"]
-    assert cached_files(alone) == ["one/a.txt"]
-
-
-@pytest.mark.parametrize("content", [WRONG, b""])
-def test_wrong_download_shows_both_sums_and_keeps_nothing(server, alone, content):
-    server.files["/a.txt"] = content
-    with pytest.raises(InputError) as caught:
-        fetch.obtain(downloadable(f"{server.url}/a.txt"))
-    for part in (f"{server.url}/a.txt", SUM, hashlib.sha256(content).hexdigest()):
-        assert part in str(caught.value)
-    assert cached_files(alone) == []
+        assert (file.source, file.record.origin) == expected
+    assert server.asked == list(dict.fromkeys([plain, path]))
+    assert cached_files(alone) == ["one" + path[path.index("/a.") :]]
 
 
 def test_pinned_copy_stands_in_for_a_page_that_changed(server, alone, caplog):
@@ -180,32 +153,23 @@ def test_cache_that_cannot_be_written_is_said(alone, server):
 # --- a dead network ---------------------------------------------------------------------------
 
 
-def test_a_dead_host_is_asked_once(closed, server):
+@pytest.mark.parametrize(
+    ("silent", "error"), [(False, "ConnectionError"), (True, "ConnectionError|ReadTimeout")]
+)
+def test_a_dead_or_silent_host_is_asked_once(closed, server, monkeypatch, silent, error):
+    monkeypatch.setattr(fetch, "_TIMEOUT", (3.0, 0.5))
     server.files["/b.txt"] = CONTENT
-    with pytest.raises(fetch.Unavailable, match=r"127\.0\.0\.1:\d+: ConnectionError"):
-        fetch.obtain(downloadable(closed))
-    with pytest.raises(fetch.Unavailable, match="ConnectionError, a short while ago"):
-        fetch.obtain(downloadable(closed, mirror="one/b.txt"))
-    entry = downloadable(closed, f"{server.url}/b.txt", mirror="one/b.txt")
-    assert read(fetch.obtain(entry)) == CONTENT
-
-
-def test_host_that_connects_and_stays_silent(monkeypatch):
-    monkeypatch.setattr(fetch, "_TIMEOUT", (3.0, 0.1))
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        entry = downloadable(f"http://127.0.0.1:{silent.getsockname()[1]}/a.txt")
-        with pytest.raises(fetch.Unavailable, match=r"ConnectionError|ReadTimeout"):
-            fetch.obtain(entry)
-        with pytest.raises(fetch.Unavailable, match="a short while ago"):
-            fetch.obtain(entry)
+    with socket.create_server(("127.0.0.1", 0)) as connects:
+        url = f"http://127.0.0.1:{connects.getsockname()[1]}/a.txt" if silent else closed
+        with pytest.raises(fetch.Unavailable, match=rf"127\.0\.0\.1:\d+: ({error})$"):
+            fetch.obtain(downloadable(url))
+        with pytest.raises(fetch.Unavailable, match=f"({error}), a short while ago"):
+            fetch.obtain(downloadable(url, mirror="one/b.txt"))
+        entry = downloadable(url, f"{server.url}/b.txt", mirror="one/b.txt")
+        assert read(fetch.obtain(entry)) == CONTENT
 
 
 # --- servers that fail ------------------------------------------------------------------------
-
-
-def broken_off(handler):
-    """A tenth of the file, then the connection closes."""
-    handler.send(200, CONTENT[:60], Content_Length=len(CONTENT))
 
 
 def busy(**headers):
@@ -241,11 +205,16 @@ def test_a_part_now_and_then_is_no_transfer(server, alone, monkeypatch):
 
 
 @pytest.mark.parametrize("encoding", [{}, {"Content_Encoding": "gzip"}])
-def test_a_gzip_bomb_is_not_unpacked(server, alone, encoding):
+def test_a_gzip_bomb_is_unpacked_to_its_limit_and_no_further(server, alone, monkeypatch, encoding):
+    unpacked, read = [], gzip.GzipFile.read
+    monkeypatch.setattr(
+        gzip.GzipFile, "read", lambda *args: unpacked.append(read(*args)) or unpacked[-1]
+    )
     bomb = gzip.compress(b"\0" * (32 << 20))
     server.files["/a.txt.gz"] = lambda handler: handler.send(200, bomb, **encoding)
     with pytest.raises((InputError, fetch.Unavailable), match="more than 66736 bytes"):
         fetch.obtain(downloadable(f"{server.url}/a.txt.gz", bytes=len(CONTENT)))
+    assert sum(map(len, unpacked)) <= PLAIN.limit + (1 << 20)
     assert cached_files(alone) == []
 
 
@@ -260,7 +229,12 @@ def to(location):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (broken_off, "ChunkedEncodingError"),
+        (WRONG, rf"{{url}}/a\.txt has sha256 {WRONG_SUM} .* {SUM}"),
+        (b"", rf"{{url}}/a\.txt has sha256 {hashlib.sha256().hexdigest()} .* {SUM}"),
+        (
+            lambda handler: handler.send(200, CONTENT[:60], Content_Length=len(CONTENT)),
+            "ChunkedEncodingError",
+        ),
         (busy(), "HTTP status 429"),
         (raw(b"HTTP/1.0 200 OK\r\nContent-Length: many\r\n\r\n1"), ""),
         (raw(b"SSH-2.0-OpenSSH_9.2\r\n"), ""),
@@ -272,7 +246,7 @@ def to(location):
 )
 def test_an_answer_that_is_no_file_gives_way(server, alone, answer, said):
     server.files |= {"/a.txt": answer, "/b.txt": CONTENT}
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said.format(url=server.url)):
         fetch.obtain(downloadable(f"{server.url}/a.txt"))
     assert cached_files(alone) == []
     other = f"http://localhost:{server.server_port}/b.txt"  # another host, as far as is known
@@ -367,24 +341,18 @@ def test_copies_of_the_last_resort(monkeypatch):
 
 # --- policies ---------------------------------------------------------------------------------
 
-TABLES = {
-    "a.txt": b"\tD1\tD2\tD3\nT1\t1\t0\t0\nT2\t0\t1\t1\n",
-    "d.txt": b"\tD1\tD2\tD3\nD1\t1\t.5\t0\nD2\t.5\t1\t0\nD3\t0\t0\t1\n",
-    "t.txt": b"\tT1\tT2\nT1\t1\t.2\nT2\t.2\t1\n",
-}
-
 
 @pytest.fixture
 def small(tmp_path, monkeypatch, closed):
     """A shipped registry of one small data set of three files, whose urls nobody answers."""
     files = {
         key: {
-            "mirror": f"small/{name}",
-            "sha256": hashlib.sha256(TABLES[name]).hexdigest(),
-            "bytes": len(TABLES[name]),
+            "mirror": f"small/{key}.txt",
+            "sha256": hashlib.sha256(content.encode()).hexdigest(),
+            "bytes": len(content),
             "urls": [closed],
         }
-        for key, name in zip(("interactions", "drugs", "targets"), TABLES, strict=True)
+        for key, content in YAMANISHI_FILES.items()
     }
     sizes = {"drugs": 3, "targets": 2, "interactions": 3}
     entry = {
@@ -403,10 +371,10 @@ def small(tmp_path, monkeypatch, closed):
         path.write_text(yaml.safe_dump({"Small": entry | changes}, sort_keys=False))
 
     def fill(folder, **changed):
-        for name, content in TABLES.items():
-            path = Path(folder, "small", name)
+        for key, content in (YAMANISHI_FILES | changed).items():
+            path = Path(folder, "small", f"{key}.txt")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(changed.get(name[0], content))
+            path.write_text(content)
 
     write()
     return types.SimpleNamespace(write=write, fill=fill, files=files)
@@ -417,7 +385,7 @@ def test_mirror_gives_real_data(small, mirror, monkeypatch):
     data = datasets.load("small", policy="real", mirror=mirror.folder)
     assert data.source == "mirror"
     assert data["values"].tolist() == [[1, 0], [0, 1], [0, 1]]
-    assert [record.path for record in data.files] == [f"small/{name}" for name in TABLES]
+    assert [record.path for record in data.files] == [f["mirror"] for f in small.files.values()]
     monkeypatch.setenv("KRONBENCH_MIRROR", mirror.folder)
     assert datasets.load("SMALL").source == "mirror"
 
@@ -429,7 +397,7 @@ def test_offline_the_surrogate_steps_in_and_says_so_once(small, caplog):
     lines = [record for record in caplog.records if record.levelname == "WARNING"]
     assert len(lines) == 1
     assert "SURROGATE DATA for Small" in caplog.text
-    assert "small/a.txt" in caplog.text
+    assert "small/interactions.txt" in caplog.text
     assert "ConnectionError" in caplog.text
 
 
@@ -437,7 +405,7 @@ def test_offline_real_says_what_was_tried_and_what_to_do(small, alone, closed):
     with pytest.raises(InputError) as caught:
         datasets.load("Small", policy="real", mirror="/nowhere/at/all")
     message = str(caught.value)
-    place = str(alone / "manual" / "small" / "a.txt")
+    place = str(alone / "manual" / "small" / "interactions.txt")
     for part in ("Small is missing", "no folder /nowhere/at/all", "ConnectionError"):
         assert part in message
     for part in (f"open {closed}", f"put the file at {place}", "KRONBENCH_MIRROR"):
@@ -458,15 +426,19 @@ def test_files_that_nobody_may_hand_on(small, alone):
 
 
 def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror):
-    small.fill(mirror.folder, d=TABLES["d.txt"][:-3])
-    with pytest.raises(InputError, match=r"small/d\.txt has sha256"):
+    small.fill(mirror.folder, drugs=YAMANISHI_FILES["drugs"][:-3])
+    with pytest.raises(InputError, match=r"small/drugs\.txt has sha256"):
         datasets.load("Small", policy="auto", mirror=mirror.folder)
 
 
 @pytest.mark.parametrize(
     ("fault", "raised", "said"),
     [
-        (KeyError("other"), InputError, r"^Small cannot be read: KeyError: 'other' \(in .*a\.txt"),
+        (
+            KeyError("other"),
+            InputError,
+            r"^Small cannot be read: KeyError: 'other' \(in .*/inter",
+        ),
         (MemoryError(), MemoryError, ""),  # which the commands tell as such
     ],
 )
@@ -488,7 +460,7 @@ def test_surrogate_policy_touches_no_network(small, mirror, monkeypatch):
 
 
 def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
-    mirror(TABLES["t.txt"], "small/t.txt")
+    mirror(YAMANISHI_FILES["targets"].encode(), "small/targets.txt")
     seen = {}
 
     loader = datasets.LOADERS["interactions"]
@@ -501,6 +473,6 @@ def test_surrogate_builds_on_files_that_are_at_hand(small, mirror, monkeypatch):
     monkeypatch.setitem(datasets.LOADERS, "interactions", partial)
     data = datasets.load("Small", mirror=mirror.folder)
     assert list(seen) == ["targets"]
-    assert read(seen["targets"]) == TABLES["t.txt"]
+    assert read(seen["targets"]).decode() == YAMANISHI_FILES["targets"]
     assert data.source == "surrogate"
-    assert [record.path for record in data.files] == ["small/t.txt"]
+    assert [record.path for record in data.files] == ["small/targets.txt"]

@@ -47,24 +47,16 @@ def test_a_stand_in_has_the_same_setting(number):
     fold = datasets.folds("davis", number, policy="surrogate", data=data)
     assert fold.source == "surrogate"
     assert len(fold.parts) == 5
-    assert (len(fold.new_rows) > 0, len(fold.new_cols) > 0) == (
-        fold.setting == "B",
-        fold.setting == "C",
-    )
+    new = len(fold.new_rows) > 0, len(fold.new_cols) > 0
+    assert new == (fold.setting == "B", fold.setting == "C")
     again = datasets.folds("davis", number, policy="surrogate", data=data)
     np.testing.assert_array_equal(fold.test, again.test)
 
 
 @pytest.mark.parametrize("policy", ["auto", "real"])
-def test_files_that_are_not_at_hand(monkeypatch, tmp_path, policy):
-    monkeypatch.setenv("KRONBENCH_MIRROR", str(tmp_path))
-    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("kronbench.datasets.fetch._download", _no_network)
+def test_files_that_are_not_at_hand(alone, monkeypatch, policy):
+    monkeypatch.setattr(datasets.fetch, "_addresses", lambda entry, bases: [])
     data = datasets.load("davis", policy="surrogate")
     object.__setattr__(data, "source", "mirror")
     with pytest.raises(InputError, match=r"train_fold_setting1\.txt: .*put the file"):
         datasets.folds("davis", "deepdta-1", policy=policy, data=data)
-
-
-def _no_network(entry, bases, tried, wrong):
-    raise datasets.fetch.Unavailable(entry, f"{entry.mirror}: {tried}")

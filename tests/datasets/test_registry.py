@@ -110,45 +110,8 @@ def test_own_data_are_stale_by_their_bytes_not_by_their_place(own, tmp_path, mon
     assert here == there == data_settings("Mine")
     (places[1] / "a.txt").write_text("2")
     assert data_settings("Mine") != here
-
-
-@pytest.mark.parametrize("name", ["GPCR", "gpcr"])
-def test_a_shipped_name_is_not_for_own_data(own, name):
-    path = own({"Mine": ENTRY, name: ENTRY})
-    with pytest.raises(InputError, match=f"{path}: {name} has the name of the shipped .* GPCR"):
-        datasets.load("Ki", policy="surrogate")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"shpae": {}}, "One: unknown key 'shpae'; known are: title"),
-        ({"files": {"a": {"mirror": "a", "urls": ["http://x"]}}}, "'sha256' is a dependency"),
-        ({"files": {"a": {**FILE, "mirror": "../a"}}}, "One.files.a.mirror: '../a' does not"),
-        ({"files": {"a": {**FILE, "mirror": "/a"}}}, "One.files.a.mirror: '/a' does not"),
-        ({"files": {"a": {**FILE, "urls": ["ftp:x"]}}}, "One.files.a.urls.0: 'ftp:x' does not"),
-    ],
-)
-def test_registry_errors_name_the_place_and_the_fault(own, change, message):
-    path = own({"One": ENTRY | change})
-    with pytest.raises(InputError) as caught:
-        registry.entries()
-    assert str(path) in str(caught.value)
-    assert message in str(caught.value)
-
-
-def test_registry_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setenv("KRONBENCH_REGISTRY", str(tmp_path / "no.yaml"))
-    with pytest.raises(InputError, match=r"no\.yaml cannot be read"):
-        registry.entries()
-
-
-def test_changed_registry_is_read_again(own):
-    own({"One": ENTRY})
-    registry.entries()
-    path = own({"Two": ENTRY, "Three": ENTRY})
-    path.touch()
-    assert datasets.names()[-2:] == ["Two", "Three"]
+    (tmp_path / "a.txt").write_text("1")  # beside the registry, where it is looked for first
+    assert data_settings("Mine") == here
 
 
 @pytest.mark.parametrize(
@@ -158,12 +121,37 @@ def test_changed_registry_is_read_again(own):
         ("One: {title: a, title: b}", "'title' is given twice"),
         ("One: 1\nOne: 2", "'One' is given twice"),
         ({"One": ENTRY, "ONE": ENTRY}, "differ only in case"),
+        ({"One": ENTRY, "GPCR": ENTRY}, "GPCR has the name of the shipped data set GPCR"),
+        ({"One": ENTRY, "gpcr": ENTRY}, "gpcr has the name of the shipped data set GPCR"),
+        ({"One": ENTRY | {"shpae": {}}}, "One: unknown key 'shpae'; known are: title"),
+        *(
+            ({"One": ENTRY | {"files": {"a": file}}}, message)
+            for file, message in [
+                ({"mirror": "a", "urls": ["http://x"]}, "'sha256' is a dependency"),
+                ({**FILE, "mirror": "../a"}, "One.files.a.mirror: '../a' does not"),
+                ({**FILE, "mirror": "/a"}, "One.files.a.mirror: '/a' does not"),
+                ({**FILE, "urls": ["ftp:x"]}, "One.files.a.urls.0: 'ftp:x' does not"),
+            ]
+        ),
     ],
 )
-def test_registry_that_contradicts_itself(own, content, message):
-    own(content)
-    with pytest.raises(InputError, match=message):
+def test_registry_errors_name_the_place_and_the_fault(own, content, message):
+    path = own(content)
+    with pytest.raises(InputError) as caught:
         datasets.load("One")
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_changed_registry_is_read_again(own):
+    own({"One": ENTRY})
+    registry.entries()
+    path = own({"Two": ENTRY, "Three": ENTRY})
+    path.touch()
+    assert datasets.names()[-2:] == ["Two", "Three"]
+    path.unlink()
+    with pytest.raises(InputError, match=r"own\.yaml cannot be read"):
+        registry.entries()
 
 
 @pytest.mark.parametrize(
@@ -175,6 +163,9 @@ def test_registry_that_contradicts_itself(own, content, message):
         ({"shape": {"rows": [8, 1]}}, "rows is 8 where the registry has 8 x 1"),
         ({"shape": {"values": [1]}}, "One: there is no array 'values'"),
         ({"options": {"m": 4, "fractoin": 1}}, "One: options do not fit 'checkerboard'"),
+        ({"options": ENTRY["options"] | {"m": 0}}, "m is 0"),
+        ({"options": ENTRY["options"] | {"fraction": 1.5}}, "fraction is 1.5"),
+        ({"options": ENTRY["options"] | {"flip": -0.1}}, "flip is -0.1"),
         ({"loader": "interactions"}, "the loader 'interactions' needs files"),
         ({"files": {"a": FILE}}, "the loader 'checkerboard' reads no files"),
     ],

@@ -27,7 +27,7 @@ from scipy import sparse
 
 from kronbench import InputError, datasets
 from kronbench.datasets import drug_target, fetch, lshtc, registry, wipo
-from tests.datasets import test_wipo
+from tests.datasets import test_registry, test_wipo
 from tests.datasets.test_drug_target import METZ_FILES, YAMANISHI_FILES
 from tests.datasets.test_lshtc import GOOD
 from tests.helpers import in_memory
@@ -92,9 +92,7 @@ def check(parse):
             # Only pairs that nobody measured are unknown.
             assert key == "values" or np.isfinite(values).all(), key
         if arrays and "parents" in arrays:
-            parents = arrays["parents"]
-            assert parents[0] == -1
-            assert (parents[1:] < np.arange(1, len(parents))).all()
+            test_wipo.check_tree(arrays["parents"])
     assert time.process_time() - start < SECONDS
 
 
@@ -151,13 +149,8 @@ def own_registry(content):
         registry._read_unchanged.__wrapped__(path, 0)
 
 
-ENTRY = {
-    "One": {
-        **{"title": "One", "loader": "table", "licence": "none", "citation": "nobody"},
-        "files": {"a": {"mirror": "a", "sha256": "0" * 64, "urls": ["http://a/b"]}},
-        "shape": {"X": [3, None]},
-    }
-}
+ENTRY = {**test_registry.ENTRY, "files": {"a": test_registry.FILE}, "shape": {"X": [3, None]}}
+SEEDS = [write({"One": ENTRY}).encode() for write in (yaml.safe_dump, json.dumps)]
 
 PARSERS = {
     **{
@@ -175,7 +168,7 @@ PARSERS = {
         lambda content: records(packed(zipfile.ZIP_STORED, content)),
     ),
     "gzip": ([gzip.compress(b"1 2 3\n" * 5), gzip.compress(b"\0" * 10**6)], registered),
-    "registry": ([yaml.safe_dump(ENTRY).encode(), json.dumps(ENTRY).encode()], own_registry),
+    "registry": (SEEDS, own_registry),
 }
 
 

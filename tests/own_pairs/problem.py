@@ -1,7 +1,10 @@
 """Three small tables of pairs whose labels depend on both sides, and commands on them."""
 
+import os
+
 import numpy as np
 import pandas as pd
+import pytest
 
 from kronbench.cli import main
 
@@ -30,6 +33,11 @@ def arguments(folder, **other):
     for name in ("pairs", "rows", "cols"):
         found += [f"--{name}", str(other.get(name, folder / f"{name}.csv"))]
     return found
+
+
+def skip_without_mirror():
+    if not os.path.isdir(os.environ.get("KRONBENCH_MIRROR", "")):
+        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
 
 
 def run(capsys, *argv):

@@ -1,8 +1,5 @@
 """Scores of predictions of a published test set."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,13 +12,12 @@ from kronbench.own_pairs.score_predictions import as_text, score_file
 from kronbench.runner.field_best import best_of, candidates
 from tests.docs.pages import DOCS, texts
 from tests.docs.run_blocks import run, run_console
+from tests.own_pairs.problem import skip_without_mirror
 
 
 @pytest.fixture(scope="module")
 def davis():
-    mirror = os.environ.get("KRONBENCH_MIRROR")
-    if not mirror or not Path(mirror).is_dir():
-        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
+    skip_without_mirror()
     data = datasets.load("davis", policy="real")
     return data, datasets.folds("davis", "deepdta-1", policy="real", data=data)
 
@@ -159,13 +155,9 @@ def test_the_best_of_ours_comes_out_again(davis):
     X = PairData(np.zeros((68, 1)), np.zeros((442, 1)), fold.rows, fold.cols)
     y = affinities(data)[fold.rows, fold.cols]
     model.refit(X[fold.train], y[fold.train], best["parameters"])
-    found = affinity_scores(
-        y[fold.test],
-        model.predict(X[fold.test]),
-        fold.rows[fold.test],
-        fold.cols[fold.test],
-        fold.positive_above,
-    )
+    test, limit = fold.test, fold.positive_above
+    scores = model.predict(X[test])
+    found = affinity_scores(y[test], scores, fold.rows[test], fold.cols[test], limit)
     assert found == pytest.approx(best["scores"], abs=2e-3)
     with pytest.raises(InputError, match="weights of other"):
         model.refit(X, y, best["parameters"] | {"row_weights": {"other": 1.0}})

@@ -13,7 +13,7 @@ from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import commands, recipe as recipes, selection
 from kronbench.own_pairs.recipe import Recipe, available_memory, check_memory
-from kronbench.own_pairs.selection import INNER_FOLDS, select
+from kronbench.own_pairs.selection import INNER_FOLDS, n_fits, select
 from kronbench.pairs.data import used_vertices
 from tests.models.kron_problems import random_pairs
 from tests.own_pairs.problem import arguments, run, tables
@@ -48,7 +48,10 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     X, y = problem
     given = {**WIDE, "tol": tol, "max_iter": 40, "form": form}
     recipe = Recipe("KronRidge", given, (True, True), setting=setting)
-    choice = select(recipe, X, y)
+    steps = []
+    choice = select(recipe, X, y, steps.append)
+    assert sum(steps) == n_fits(recipe)
+    assert choice.recipe.parameters == given | choice.chosen
     expected = {}
     scaled = VertexScaler().fit_transform(X).row_features
     used = scaled[used_vertices(X.rows, 14)[0]]
@@ -88,12 +91,6 @@ def test_a_model_of_complete_data_is_chosen_where_inner_folds_leave_out_vertices
 # --- memory ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def folder(tmp_path):
-    tables(tmp_path)
-    return tmp_path
-
-
 def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
     monkeypatch.setattr(recipes, "available_memory", lambda: 2.0**26)
     pairs = PairData(np.eye(3000, 8), np.eye(20), np.arange(6000) % 3000, np.arange(6000) % 20)
@@ -111,27 +108,29 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
     check_memory(Recipe("PairKNN", {}), pairs)
 
 
-def test_each_command_refuses_what_does_not_fit_and_writes_nothing(folder, capsys, monkeypatch):
-    model, out = folder / "m.kron", folder / "p.csv"
-    fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", model]
+def test_each_command_refuses_what_does_not_fit_and_writes_nothing(tmp_path, capsys, monkeypatch):
+    tables(tmp_path)
+    model, out = tmp_path / "m.kron", tmp_path / "p.csv"
+    fit = ["fit", *arguments(tmp_path), "--solver", "KronRidge", "-o", model]
     assert run(capsys, *fit)[0] == 0
     before = model.read_bytes()
     monkeypatch.setattr(recipes, "available_memory", lambda: 2000)
     for argv in (
         fit,
-        ["evaluate", *arguments(folder), "--solver", "KronRidge"],
-        ["predict", model, "--pairs", folder / "pairs.csv", "-o", out],
+        ["evaluate", *arguments(tmp_path), "--solver", "KronRidge"],
+        ["predict", model, "--pairs", tmp_path / "pairs.csv", "-o", out],
     ):
-        refused(capsys, folder, "MiB are available", *argv)
+        refused(capsys, tmp_path, "MiB are available", *argv)
     assert model.read_bytes() == before
 
 
-def test_a_table_larger_than_memory_is_not_read(folder, capsys, monkeypatch):
+def test_a_table_larger_than_memory_is_not_read(tmp_path, capsys, monkeypatch):
+    tables(tmp_path)
     monkeypatch.setattr(commands, "available_memory", lambda: 2.0**32)
-    with (folder / "rows.csv").open("r+b") as file:
+    with (tmp_path / "rows.csv").open("r+b") as file:
         file.truncate(10_000_000_000)  # takes no place on the disk
     sentence = "has 9,537 MiB, and reading the tables takes about"
-    refused(capsys, folder, sentence, "evaluate", *arguments(folder), "--solver", "KronRidge")
+    refused(capsys, tmp_path, sentence, "evaluate", *arguments(tmp_path), "--solver", "KronRidge")
 
 
 def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):

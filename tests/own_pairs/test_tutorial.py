@@ -1,9 +1,7 @@
 """docs/own-pairs.md and own-solver.md: what they tell to type prints what they show."""
 
-import os
 import re
 import shlex
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,7 @@ from kronbench.cli import main
 from kronbench.reference.run_with import outside_of_file
 from tests.docs.pages import DOCS, ROOT, texts
 from tests.docs.run_blocks import assert_same, run, run_console, typed
-from tests.own_pairs.problem import arguments, tables
+from tests.own_pairs.problem import arguments, skip_without_mirror, tables
 
 SOLVER_PAGE = DOCS / "own-solver.md"
 PAGE = DOCS / "own-pairs.md"
@@ -24,9 +22,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    mirror = os.environ.get("KRONBENCH_MIRROR")
-    if not mirror or not Path(mirror).is_dir():
-        pytest.skip("KRONBENCH_MIRROR names no folder with the real data")
+    skip_without_mirror()
     folder = tmp_path_factory.mktemp("tutorial")
     for program in texts(PAGE, "python"):
         if ".to_csv(" in program:  # the tables that the commands take

@@ -27,7 +27,7 @@ def found(check, frame, **arguments):
 
 
 def verdict(check, frame, **arguments):
-    return found(check, frame, **arguments)[0]
+    return check(frame, **arguments).verdict
 
 
 def folds(values, **columns):
@@ -80,20 +80,17 @@ def test_within_is_both_bounds_at_once(target, width):
     assert both == min(sides, key=worst.index)
 
 
-def printed(**columns):
-    return pd.DataFrame(
-        {
-            "dataset": ["Ki", "IC", "E"],
-            "ours": [1.0, 2.0, 9.0],
-            "paper": [1.0, 4.0, None],
-            "source": "mirror",
-            **columns,
-        }
-    )
+PRINTED = pd.DataFrame(
+    {
+        "dataset": ["Ki", "IC", "E"],
+        "ours": [1.0, 2.0, 9.0],
+        "paper": [1.0, 4.0, None],
+    }
+)
 
 
 def test_matches_printed_ignores_what_was_not_printed():
-    frame = printed()
+    frame = PRINTED
     assert verdict(checks.matches_printed, frame, tolerance=2) == HOLDS
     text = "largest difference 2 of 2 numbers (IC)"
     assert found(checks.matches_printed, frame, tolerance=1) == (CONTRADICTED, text)
@@ -102,7 +99,7 @@ def test_matches_printed_ignores_what_was_not_printed():
 
 
 def test_matches_printed_says_how_many_test_sets_would_decide():
-    frame = printed(**{"±": [0.1, 0.6, np.nan], "sets": [9, 9, 9]})
+    frame = PRINTED.assign(**{"±": [0.1, 0.6, np.nan], "sets": [9, 9, 9]})
     arguments = {"tolerance": 1.6, "interval": "±", "repeats": "sets"}
     deviation = 0.6 / interval_factor(9)
     needed = next(k for k in range(2, 99) if interval_factor(k) * deviation <= 0.4)
@@ -113,21 +110,6 @@ def test_matches_printed_says_how_many_test_sets_would_decide():
     assert measured.endswith("; no number of repeats of such splits would decide it")
     del arguments["repeats"]
     assert checks.matches_printed(frame, **arguments).verdict == UNDECIDED
-
-
-def drawn(rng, truth, noise, draws=10):
-    """Ours, means of draws, beside one more draw, printed to two digits, of each method."""
-    means = truth + noise * rng.standard_normal((draws, len(truth)))
-    return pd.DataFrame(
-        {
-            "method": [f"m{i}" for i in range(len(truth))],
-            "dataset": "Ki",
-            "ours": means.mean(0),
-            "±": interval_factor(draws) * means.std(0, ddof=1),
-            "draws": draws,
-            "paper": (truth + noise * rng.standard_normal(len(truth))).round(2),
-        }
-    )
 
 
 DRAW = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "draws"}
@@ -181,8 +163,19 @@ def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted
     wrong, right = Counter(), Counter()
     for _ in range(100):
         truth = rng.uniform(0.6, 0.9, 5)
-        frame = drawn(rng, truth, noise=0.01)
-        names = list(frame["method"])
+        means = truth + 0.01 * rng.standard_normal((10, 5))
+        names = [f"m{i}" for i in range(5)]
+        # ours, means of draws, beside one more draw, printed to two digits, of each method
+        frame = pd.DataFrame(
+            {
+                "method": names,
+                "dataset": "Ki",
+                "ours": means.mean(0),
+                "±": interval_factor(10) * means.std(0, ddof=1),
+                "draws": 10,
+                "paper": (truth + 0.01 * rng.standard_normal(5)).round(2),
+            }
+        )
         wrong.update(checks.swapped(frame, names=names, **DRAW))
         right.update(verdict(checks.one_more_draw, frame, names=[name], **DRAW) for name in names)
     assert wrong[HOLDS] < 0.1 * wrong.total() < wrong[CONTRADICTED]
@@ -236,22 +229,18 @@ def test_scales_fits_the_exponent_of_each_curve():
         checks.scales(frame[frame["n"] == 10], **arguments, low=0, high=3)
 
 
-def ratios(**columns):
-    frame = pd.DataFrame(
-        {
-            "method": ["fast", "fast", "fast", "slow", "slow"],
-            "n": [10, 20, 40, 10, 20],
-            "seconds": [1.0, 2.0, 4.0, 10.0, 80.0],
-        }
-    )
-    return frame.assign(**columns)
-
-
+RATIOS = pd.DataFrame(
+    {
+        "method": ["fast", "fast", "fast", "slow", "slow"],
+        "n": [10, 20, 40, 10, 20],
+        "seconds": [1.0, 2.0, 4.0, 10.0, 80.0],
+    }
+)
 RATIO = {"value": "seconds", "between": "method", "slow": "slow", "fast": "fast"}
 
 
 def test_ratio_at_the_largest_size_that_both_have():
-    frame, arguments = ratios(), RATIO | {"at_largest": "n"}
+    frame, arguments = RATIOS, RATIO | {"at_largest": "n"}
     text = "slow 80, fast 2 at n 20: ratio 40, bound 40"
     assert found(checks.ratio, frame, **arguments, bound=40) == (HOLDS, text)
     assert verdict(checks.ratio, frame, **arguments, bound=41) == CONTRADICTED
@@ -264,7 +253,7 @@ def test_ratio_at_the_largest_size_that_both_have():
     [(4.99, HOLDS), (5.01, UNDECIDED), (19.99, UNDECIDED), (20.01, CONTRADICTED)],
 )
 def test_the_quotients_of_the_repeats_decide(bound, expected):
-    frame = ratios()[:4].query("n == 10")
+    frame = RATIOS[:4].query("n == 10")
     frame = frame.assign(
         seconds_low=frame["seconds"] / np.sqrt(2), seconds_high=frame["seconds"] * np.sqrt(2)
     )
@@ -275,12 +264,12 @@ def test_the_quotients_of_the_repeats_decide(bound, expected):
 
 
 def test_ratio_in_each_group_and_of_none_that_lacks_a_side():
-    both = ratios().query("n < 40")
+    both = RATIOS.query("n < 40")
     text = "slow 10, fast 1: ratio 10, bound 11 (n 10)"
     assert found(checks.ratio, both, **RATIO, by=["n"], bound=11) == (CONTRADICTED, text)
     assert verdict(checks.ratio, both, **RATIO, by=["n"], bound=10) == HOLDS
     with pytest.raises(NotMeasured, match=r"^without slow \(n 40\)"):
-        checks.ratio(ratios(), **RATIO, by=["n"], bound=10)
+        checks.ratio(RATIOS, **RATIO, by=["n"], bound=10)
 
 
 def curve(values, **columns):
@@ -303,15 +292,16 @@ def test_peaks_within():
         checks.peaks_within(frame, **PEAKS, limit=4)
 
 
-def methods(gains, spoiled=0.3, dataset="Ki"):
+def methods(gains, dataset="Ki"):
     """Two methods on folds of very different difficulty."""
     folds = np.arange(len(gains))
-    base = 0.5 + spoiled * (folds % 3)
+    base = 0.5 + 0.3 * (folds % 3)
     sides = [("old", base), ("new", base + np.asarray(gains))]
-    return pd.concat(
+    frames = (
         pd.DataFrame({"method": name, "fold": folds, "auc": auc, "dataset": dataset})
         for name, auc in sides
     )
+    return pd.concat(frames).sample(frac=1, random_state=0)  # the order of rows says nothing
 
 
 PAIRED = {"value": "auc", "between": "method", "low": "old", "high": "new", "by": ["dataset"]}
@@ -336,6 +326,9 @@ def test_the_interval_of_a_gain_is_that_of_paired_differences(bound, expected):
     assert result.chance == pytest.approx(0.025)
     # the folds' own differences, thirty times as large, have cancelled
     assert HALF_GAIN < 0.02
+    # without spread the means are compared
+    alone = verdict(checks.gain, methods(GAINS), **PAIRED, bound=bound)
+    assert alone == (HOLDS if bound < 0.02 else CONTRADICTED)
 
 
 @pytest.mark.parametrize("spread", [None, FOLDS])
@@ -383,13 +376,10 @@ def test_leads():
     assert verdict(checks.leads, MANY[:3], **LEADS) == HOLDS
     with pytest.raises(NotMeasured, match="there is no other beside SVM"):
         checks.leads(MANY[MANY["method"] == "SVM"], **LEADS)
-
-
-@pytest.mark.parametrize(("row", "name"), [(3, "SVM"), (4, "KNN"), (5, "SGD")])
-def test_leads_asks_for_all_in_every_group(row, name):
-    """Also for one that could not win: without it nobody knows."""
-    with pytest.raises(NotMeasured, match=rf"^without {name} \(dataset E\)$"):
-        checks.leads(MANY.drop(row), **LEADS)
+    # also for one that could not win: without it nobody knows
+    for row, name in ((3, "SVM"), (4, "KNN"), (5, "SGD")):
+        with pytest.raises(NotMeasured, match=rf"^without {name} \(dataset E\)$"):
+            checks.leads(MANY.drop(row), **LEADS)
 
 
 def test_led_asks_for_one_that_is_ahead():

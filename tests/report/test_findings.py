@@ -14,10 +14,6 @@ SECTIONS = re.split(
 NUMBER = r"(?<![\w.])\d*\.\d+(?:e-\d+)?"
 
 
-def test_there_are_five_of_different_items():
-    assert len({found["item"] for found in findings()}) == len(findings()) == 5
-
-
 @pytest.mark.parametrize("found", findings(), ids=lambda found: found["item"])
 def test_a_finding_is_told_at_length_with_the_same_numbers(found):
     plan_of_scale("paper").item(*found["item"].split("/", 1))

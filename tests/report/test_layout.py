@@ -8,13 +8,12 @@ from hypothesis import given, settings, strategies as st
 
 from kronbench.errors import InputError
 from kronbench.report import layout
-from kronbench.report.layout import VALUE, arrange, distance, long_table, printed_columns
+from kronbench.report.layout import VALUE, Cell, arrange, distance, long_table, printed_columns
 from kronbench.report.numbers import format_number
 from kronbench.runner.items import load_plan
 from tests.helpers import merged
 
-PLAN = load_plan(merged("smoke"))
-TABLES = [item for item in PLAN.items if item.layout]
+TABLE = next(item for item in load_plan(merged("smoke")).items if item.layout)
 LONG = pd.DataFrame(
     {
         "method": ["svm", "svm", "knn", "knn"],
@@ -27,10 +26,11 @@ LONG = pd.DataFrame(
     }
 )
 AUC = {"ours": "ours", "spread": "±", "decimals": 3, "best": "highest", "among": "method"}
+PANEL = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
 
 
 def laid_out(panel, table=LONG, printed=(), datasets=("a", "b"), skipped=()):
-    item = dataclasses.replace(TABLES[0], layout=(panel,), datasets=datasets)
+    item = dataclasses.replace(TABLE, layout=(panel,), datasets=datasets)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "read_printed", lambda item, dtype: printed)
         return arrange(item, table, skipped)
@@ -41,49 +41,43 @@ def test_methods_by_data_sets_as_a_hand_would_set_them():
         {"method": ["svm", "knn"], "a": ["0.601", "0.50"], "b": ["0.80", "0.7"]}
     )
     (grid,) = laid_out(
-        {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC | {"timed": True}}},
+        PANEL | {"values": {"AUC": AUC | {"timed": True}}},
         printed=[printed],
         skipped=["knn was not run on a: too long"],
     )
     assert grid.stub == ("method",)
     assert grid.heads == [("a",), ("b",)]
     assert grid.labels == [("svm",), ("knn",)]
-    (svm_a, svm_b), (knn_a, knn_b) = grid.cells
-    assert (svm_b.text, svm_b.spread, svm_b.printed, svm_b.mark) == (
-        "0.751",
-        "0.010",
-        "0.80",
-        "outside",
-    )
-    assert (knn_b.text, knn_b.printed, knn_b.mark) == ("0.751", "0.7", "outside")
-    assert svm_b.best
-    assert knn_b.best
-    assert (svm_a.text, svm_a.spread, svm_a.printed, svm_a.mark) == ("0.600", "", "0.601", "")
-    assert svm_a.stamps == ("surrogate", "busy")
-    assert not svm_a.best
-    assert (knn_a.text, knn_a.printed, knn_a.stamps) == ("", "0.50", ())
+    assert grid.cells == [
+        [
+            Cell("0.600", printed="0.601", stamps=("surrogate", "busy"), numeric=True),
+            Cell("0.751", "0.010", "0.80", best=True, mark="outside", numeric=True),
+        ],
+        [
+            Cell(printed="0.50", numeric=True),
+            Cell("0.751", "0.020", "0.7", best=True, mark="outside", numeric=True),
+        ],
+    ]
     assert grid.notes == ("Not run: knn was not run on a: too long.",)
 
 
 def test_an_interval_says_whether_the_printed_number_is_outside_else_how_far_it_is():
-    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
-    (grid,) = laid_out(panel, LONG.assign(**{"±": [0.11, 0.1, 0.01, None], "ours": 0.7}))
+    (grid,) = laid_out(PANEL, LONG.assign(**{"±": [0.11, 0.1, 0.01, None], "ours": 0.7}))
     # of 0.7: b printed 0.8 and a 0.601 for svm, 0.7 and 0.5 for knn
     assert [[cell.mark for cell in line] for line in grid.cells] == [["", ""], ["far", ""]]
     assert grid.shades == (("far", "more than 10 % away"),)
     narrow = LONG.assign(**{"±": [0.09, 0.1, 0.01, None], "ours": 0.7})
-    (grid,) = laid_out(panel, narrow)
+    (grid,) = laid_out(PANEL, narrow)
     assert [[cell.mark for cell in line] for line in grid.cells] == [["", "outside"], ["far", ""]]
     assert [mark for mark, _ in grid.shades] == ["outside", "far"]
     # a deviation is no interval
-    panel["values"] = {"AUC": AUC | {"spread": "deviation"}}
+    panel = PANEL | {"values": {"AUC": AUC | {"spread": "deviation"}}}
     (grid,) = laid_out(panel, narrow.rename(columns={"±": "deviation"}))
     assert grid.cells[0][1].mark == "far"
 
 
 def test_the_best_is_searched_within_each_data_set():
-    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"AUC": AUC}}
-    (grid,) = laid_out(panel, LONG.fillna({"ours": 0.5}))
+    (grid,) = laid_out(PANEL, LONG.fillna({"ours": 0.5}))
     assert [[cell.best for cell in line] for line in grid.cells] == [[True, True], [False, True]]
 
 
@@ -132,7 +126,7 @@ def test_data_sets_have_the_names_of_the_papers_in_lines_and_heads():
     ],
 )  # fmt: skip
 def test_a_layout_that_cannot_be_set_is_refused(change, sentence):
-    panel = {"rows": ["method"], "columns": ["dataset"], "values": {"ours": {}}}
+    panel = PANEL | {"values": {"ours": {}}}
     with pytest.raises(InputError, match=sentence):
         laid_out(panel | change)
 
