@@ -67,21 +67,15 @@ def test_parquet_keeps_ids_or_asks_for_its_package(tmp_path):
         (bytes(range(256)), ""),
         (b"drug\na\n", "has 1 column: the first 2 are ids"),
         (b'id,x\n"a,1\n', "cells"),
+        (None, "cannot be read"),  # a folder
     ],
 )
 def test_what_is_no_table_is_one_sentence(tmp_path, content, sentence):
     """Others are in ``tests/own_pairs/test_bad_input.py``."""
     path = tmp_path / "t.csv"
-    path.write_bytes(content)
+    path.mkdir() if content is None else path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         read_table(path, ids=2)
     assert sentence in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_folder_is_no_table(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
-        folder = tmp_path / "folder.csv"
-        folder.mkdir()
-        read_table(folder)

@@ -63,36 +63,6 @@ def test_the_results_tell_every_claim_that_the_accepted_run_leaves_open_or_contr
     assert len(re.findall("^- ", section[1], re.M)) == len(skipped) > 0
 
 
-def test_the_readme_gets_the_matrix_of_the_accepted_verdicts(tmp_path):
-    rows = [
-        ("a", "airola", "paper", "holds"),
-        ("b", "airola", "paper", "contradicted"),
-        ("c", "airola", "paper", "undecided"),
-        ("d", "airola", "ours", "undecided"),
-        ("e", "airola", "ours", "holds"),
-        ("f", "performance", "ours", "undecided"),
-        ("g", "field", "field", "contradicted"),
-    ]
-    verdicts = pd.DataFrame(rows, columns=["id", "paper", "whose", "verdict"])
-    verdicts["asks"] = ["new data" if name in "cd" else "these data" for name in verdicts["id"]]
-    verdicts = verdicts.assign(item="figure-1", timing=False, cause="", measured="1")
-    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
-    machine = {"cpu": "a cpu", "cores": 2, "last": "2026-11-21T20:00:00"}
-    (tmp_path / "machine.json").write_text(json.dumps(machine))
-    script = runpy.run_path(str(DOCS / "results.py"))
-    begin, end = script["BEGIN"], script["END"]
-    text = f"before\n{begin}\nprevious\n{end}\nafter\n"
-    for _ in range(2):
-        text = script["with_matrix"](text, tmp_path)
-    heads = "| paper | asks of | holds | undecided | contradicted | not tested | our own |"
-    assert text.startswith(f"before\n{begin}\n{heads}\n")
-    assert "| `airola` | these data | 1 | 0 | 1 | 0 | 1 of 1 |" in text
-    assert "| `airola` | new data | 0 | 1 | 0 | 0 | 0 of 1 |" in text
-    assert "| `performance` | these data | 0 | 0 | 0 | 0 | 0 of 1 |" in text
-    assert "| `field` | these data | 0 | 0 | 1 | 0 | 0 |" in text
-    assert text.endswith(f"2026-11-21, a cpu, 2 cores.\n{end}\nafter\n")
-
-
 def test_the_version_to_cite_is_that_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     codemeta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))

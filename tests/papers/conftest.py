@@ -9,3 +9,9 @@ from kronbench.datasets import load
 def nr():
     """The smallest drug-target problem, as its surrogate."""
     return load("nr", policy="surrogate")
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Drugs and targets of the shape of GPCR."""
+    return load("gpcr", policy="surrogate")

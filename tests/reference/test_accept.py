@@ -33,7 +33,7 @@ from kronbench.report import accepted_page, render
 from kronbench.report.page import write_report
 from kronbench.runner.items import load_plan, measurements
 from kronbench.runner.provenance import made_from
-from tests.helpers import merged
+from tests.helpers import ROOT, merged
 from tests.report.test_report import claim, curves, say, scores, write_results
 
 CLAIM = claim(kind="at_least", value="auc", bound=0.5)
@@ -148,6 +148,28 @@ def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
     assert "Nothing was measured here" in page
     assert "revision unknown, a cpu" in page
     assert "configfile config/smoke.yaml" in page, "there is no merged configuration"
+
+
+@pytest.mark.workflow
+def test_the_accepted_smoke_run_is_drawn_without_data(tmp_path, monkeypatch, capsys):
+    """Two papers, since the smoke run draws every item."""
+    plan = load_plan(merged("smoke"))
+    if not any((ROOT / plan.accepted).glob("*/tables")):
+        pytest.skip("no smoke run was accepted with its tables")
+    papers = ("bach", "stock")
+    (tmp_path / plan.accepted).mkdir(parents=True)
+    for name in (*papers, "items.json", "machine.json", "verdicts.csv"):
+        (tmp_path / plan.accepted / name).symlink_to(ROOT / plan.accepted / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KRONBENCH_MIRROR", "")
+    monkeypatch.setenv("KRONBENCH_CACHE", str(tmp_path / "cache"))
+    assert main(["page", "--scale", "smoke"]) == 0
+    drawn = [item for item in plan.items if item.paper in papers]
+    summary = capsys.readouterr().out
+    assert f"{len(drawn)} items rendered at scale 'smoke'" in summary
+    assert "nothing was measured here" in summary
+    assert (plan.of_accepted().report / "index.html").exists()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_what_else_changed_is_told(plan):

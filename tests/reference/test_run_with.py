@@ -139,13 +139,19 @@ def test_a_dry_run_writes_and_runs_nothing(outside, commands, capsys):
     assert not (checkout / "results").exists()
 
 
-def refused(capsys, checkout, argv, sentence):
-    """The command ends with status 2 and one sentence, and makes nothing."""
-    assert main(["run-with", *argv]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
-    assert not (checkout / "results").exists()
+@pytest.fixture
+def refused(outside, commands, capsys):
+    """The command ends with status 2 and one sentence, makes nothing and runs nothing."""
+
+    def refused(argv, sentence):
+        assert main(["run-with", *argv]) == 2
+        told = capsys.readouterr().err
+        assert sentence in told
+        assert told.count("\n") == 1
+        assert not (outside[0] / "results").exists()
+        assert commands == []
+
+    return refused
 
 
 @pytest.mark.parametrize(
@@ -164,13 +170,8 @@ def refused(capsys, checkout, argv, sentence):
         (["--scale", "smok"], "there is no scale 'smok'"),
     ],
 )
-def test_what_cannot_be_is_one_sentence_and_nothing_is_run(
-    outside, commands, capsys, argv, sentence
-):
-    checkout, mine = outside
-    argv = ["outside_solver.Additive", *argv, "--path", str(mine)]
-    refused(capsys, checkout, argv, sentence)
-    assert commands == []
+def test_what_cannot_be_is_one_sentence_and_nothing_is_run(outside, refused, argv, sentence):
+    refused(["outside_solver.Additive", *argv, "--path", str(outside[1])], sentence)
 
 
 @pytest.mark.parametrize(
@@ -185,15 +186,14 @@ def test_what_cannot_be_is_one_sentence_and_nothing_is_run(
         ("outside_worse.Nothing", "breaks the contract of solvers"),
     ],
 )
-def test_a_solver_that_cannot_stand_beside_the_others(outside, commands, capsys, solver, sentence):
-    checkout, mine = outside
+def test_a_solver_that_cannot_stand_beside_the_others(outside, refused, solver, sentence):
+    mine = outside[1]
     (mine / "outside_broken.py").write_text("def fit(:\n")
     (mine / "outside_needs.py").write_text("import no_such_dependency\n")
     (mine / "outside_worse.py").write_text(
         SOLVER.format(name="Nothing").replace("        return self\n", "")
     )
-    refused(capsys, checkout, [solver, "--path", str(mine), "--scale", "smoke"], sentence)
-    assert commands == []
+    refused([solver, "--path", str(mine), "--scale", "smoke"], sentence)
 
 
 NO_TEXT = "cannot be the name of a row: give text, in quotes"
@@ -207,12 +207,12 @@ NO_TEXT = "cannot be the name of a row: give text, in quotes"
         ("A", f"name: {'a' * 300}", "is too long"),
     ],
 )
-def test_a_wrong_or_hostile_file_is_one_sentence(outside, capsys, name, added, sentence):
-    checkout, mine = outside
+def test_a_wrong_or_hostile_file_is_one_sentence(outside, refused, name, added, sentence):
+    mine = outside[1]
     (mine / "loop").symlink_to("loop")
     file = mine / "mine.yaml"
     file.write_text(f"solvers: {{{name}: {{solver: outside_solver.Additive}}}}\n{added}\n")
-    refused(capsys, checkout, [str(file), "--scale", "smoke", "--dry-run"], sentence)
+    refused([str(file), "--scale", "smoke", "--dry-run"], sentence)
 
 
 def test_names_that_differ_have_folders_that_differ():

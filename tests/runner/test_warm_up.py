@@ -1,7 +1,6 @@
 """A timed job compiles before its clock: products, metrics, and what the named solvers need."""
 
 import sys
-from types import ModuleType
 
 import pytest
 
@@ -12,29 +11,15 @@ from kronbench.pairs import _routes
 from kronbench.runner.warm_up import warm_up
 
 
-@pytest.fixture
-def outside(monkeypatch):
-    """Two solvers from outside: one that knows what it must compile, one that does not say."""
-
-    class Knowing:
-        warmed = 0
-
-        @classmethod
-        def warm_up(cls):
-            cls.warmed += 1
-
-    solvers = ModuleType("outside")
-    solvers.__spec__ = type("Spec", (), {"origin": __file__})
-    solvers.Knowing, solvers.Silent = Knowing, object
-    monkeypatch.setitem(sys.modules, "outside", solvers)
-    return solvers
-
-
-def test_products_and_each_named_solver_are_warmed_up_once(outside):
-    named = [{"solver": "outside.Knowing"}, {"solver": "outside.Silent"}]
+def test_products_and_each_named_solver_are_warmed_up_once(tmp_path, monkeypatch):
+    """Of two from outside one knows what it must compile, one does not say."""
+    knowing = "calls = []\nclass Knowing:\n    def warm_up(): calls.append(1)\n"
+    (tmp_path / "warm_outside.py").write_text(knowing + "class Silent: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    named = [{"solver": "warm_outside.Knowing"}, {"solver": "warm_outside.Silent"}]
     missing = {"a": {"solver": "not_installed_anywhere.Solver"}}
     warm_up([{"methods": named, "solvers": missing}, named[0]])
-    assert outside.Knowing.warmed == 1
+    assert sys.modules["warm_outside"].calls == [1]
     for kernel in (panel_loops.accumulate, panel_loops.contract):
         assert {"float32", "float64"} <= {kinds[0].dtype.name for kinds in kernel.signatures}
 

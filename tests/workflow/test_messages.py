@@ -2,6 +2,7 @@
 
 import errno
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -56,9 +57,5 @@ def test_what_a_job_could_not_say_is_said_for_it(text, sentence, tmp_path):
 
 
 def test_a_log_on_a_full_disk_is_no_killed_job(tmp_path, monkeypatch):
-    monkeypatch.setattr(display.shutil, "disk_usage", lambda _: Full)
+    monkeypatch.setattr(display.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     assert "is full: make room on it" in display._unsaid(tmp_path / "job.log", "")
-
-
-class Full:
-    free = 0

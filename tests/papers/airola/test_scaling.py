@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,7 +9,7 @@ from kronbench.evaluation import roc_auc
 from kronbench.models import KronSVM
 from kronbench.papers.airola.draw.scaling import draw
 from kronbench.papers.airola.measure import scaling
-from kronbench.papers.airola.measure.scaling import Folds, Solvers, _Checkerboards
+from kronbench.papers.airola.measure.scaling import Folds, Solvers
 from kronbench.runner.clock import Timing
 from kronbench.runner.job import run_experiment
 from kronbench.runner.processes import fresh_process
@@ -72,18 +71,6 @@ def test_subsets_are_nested_and_end_with_all_training_pairs(data, frame):
     pairs, y = problems.test(5)
     row = frame.query("method == 'KronSVM' and task == 'training' and size == 400 and fold == 5")
     assert row["auc"].item() == pytest.approx(roc_auc(y, model.decision_function(pairs)))
-
-
-def test_checkerboards_are_the_same_for_every_solver_and_tested_on_new_vertices():
-    first, second = _Checkerboards(BOARDS), _Checkerboards(BOARDS)
-    pairs, y = first.train(30, 0)
-    again, y_again = second.train(30, 0)
-    assert len(pairs) == first.n_train(30, 0) == 225
-    np.testing.assert_array_equal(pairs.row_features, again.row_features)
-    np.testing.assert_array_equal(y, y_again)
-    test, _ = first.test(0)
-    assert len(test) == 225
-    assert not np.isin(test.row_features, pairs.row_features).any()
 
 
 def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypatch):

@@ -51,27 +51,6 @@ PRINTED = pd.DataFrame(
 )
 
 
-@pytest.fixture(scope="module")
-def frame():
-    parts = []
-    for name in ("liver", "vowel"):
-        data = load(name, policy="surrogate")
-        part = run_experiment("bach.minimal_rank", SPEC, data, name)
-        parts.append(part.assign(dataset=name, source="surrogate"))
-    return pd.concat(parts, ignore_index=True)
-
-
-def test_a_larger_bound_is_met_by_no_larger_a_rank(frame):
-    ranks = frame.dropna(subset=["bound"])
-    assert set(ranks["decomposition"]) == {"cholesky", "csi", "csi, all ahead"}
-    keys = ["dataset", "selection", "decomposition", "stop"]
-    wide, narrow = (
-        ranks[ranks["bound"] == bound].set_index(keys)["rank"].fillna(np.inf)
-        for bound in ("deviation", "deviation of the mean")
-    )
-    assert (wide <= narrow.loc[wide.index]).all()
-
-
 def rows_of_ranks(ranks, tried=29, errors=(0.3, 0.3)):
     reading = ITEM.drawing_options
     rows = [

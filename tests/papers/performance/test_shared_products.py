@@ -2,7 +2,6 @@
 
 import pytest
 
-from kronbench.datasets import load
 from kronbench.runner.job import run_experiment
 
 SPEC = {
@@ -15,13 +14,8 @@ SPEC = {
 }
 
 
-def test_ways_of_one_model_agree_and_ratios_are_of_the_first():
-    frame = run_experiment(
-        "performance.shared_products",
-        SPEC,
-        load("gpcr", policy="surrogate"),
-        "GPCR",
-    )
+def test_ways_of_one_model_agree_and_ratios_are_of_the_first(data):
+    frame = run_experiment("performance.shared_products", SPEC, data, "GPCR")
     auc = frame.set_index(["model", "way"])["auc"]
     assert auc["ridge", "all weights"] == pytest.approx(auc["ridge", "one weight"], abs=1e-9)
     assert auc["ridge", "all weights, every iterate"] == pytest.approx(auc["ridge", "one weight"])

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from kronbench.datasets import load
 from kronbench.errors import InputError
 from kronbench.evaluation import margin_scores, mean_of_models
 from kronbench.own_pairs.contract import check_keeps_contract
@@ -32,23 +31,16 @@ def spec(*names, **changes):
 
 
 @pytest.fixture(scope="module")
-def nuclear_receptors():
-    return load("NR", policy="surrogate")
-
-
-@pytest.fixture(scope="module")
-def measured(nuclear_receptors):
+def measured(nr):
     methods = (*QUICK, "two-step", "factors", "KronRidgeCV")
     changes = {"settings": ["A", "B"], "draws": 3, "pairs": {"others": 2000}}
-    frame = board.run(spec(*methods, **changes), nuclear_receptors, None)
+    frame = board.run(spec(*methods, **changes), nr, None)
     return frame.assign(dataset="NR", source="surrogate")
 
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
-def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(
-    nuclear_receptors, setting
-):
-    problem = board._Problem(nuclear_receptors, spec(pairs={"others": 400}, inner={"others": 2}))
+def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(nr, setting):
+    problem = board._Problem(nr, spec(pairs={"others": 400}, inner={"others": 2}))
     split = problem.split(setting, 0)
     X = problem.inputs["kernels"]
     assert len(split.train) == 400
@@ -62,27 +54,25 @@ def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(
         assert set(np.concatenate(parts)) <= set(split.train)
 
 
-def test_labels_of_the_test_pairs_change_no_prediction(nuclear_receptors):
+def test_labels_of_the_test_pairs_change_no_prediction(nr):
     asked = spec(*QUICK)
-    kept = board.run(asked, nuclear_receptors, None).attrs["predictions"]
-    arrays = dict(nuclear_receptors.arrays)
+    kept = board.run(asked, nr, None).attrs["predictions"]
+    arrays = dict(nr.arrays)
     labels, values = arrays["labels"].copy(), arrays["values"].copy()
     rows, cols = kept["A/0/rows"], kept["A/0/cols"]
     labels[rows, cols] *= -1
     values[rows, cols] = 1 - values[rows, cols]
-    changed = dataclasses.replace(
-        nuclear_receptors, arrays=arrays | {"labels": labels, "values": values}
-    )
+    changed = dataclasses.replace(nr, arrays=arrays | {"labels": labels, "values": values})
     again = board.run(asked, changed, None).attrs["predictions"]
     assert (again["A/0/labels"] == -kept["A/0/labels"]).all()
     for name in QUICK:
         np.testing.assert_array_equal(again[f"A/0/{name}"], kept[f"A/0/{name}"])
 
 
-def test_what_cannot_be_fitted_is_left_out_with_a_reason(nuclear_receptors):
+def test_what_cannot_be_fitted_is_left_out_with_a_reason(nr):
     asked = spec("margins", "two-step", settings=["B"])
     asked["methods"]["gone"] = {"solver": "not_installed.Model"}
-    frame = board.run(asked, nuclear_receptors, None)  # of some of the pairs
+    frame = board.run(asked, nr, None)  # of some of the pairs
     assert set(frame["method"]) == {"margins"}
     gone, two_step = sorted(frame.attrs["skipped"], key=lambda reason: "two-step" in reason)
     assert "not_installed" in gone

@@ -1,31 +1,16 @@
-"""Figures 1, 2, 3 and 6 and table 3.3 of Stock et al. 2016 show what their words say."""
+"""Figures 2 and 3 and table 3.3 of Stock et al. 2016 show what their words say."""
 
 import functools
 
 import numpy as np
 import pytest
 
-from kronbench.datasets import load
-from kronbench.datasets.drug_target import kernels
 from kronbench.models import TwoStepRidge
-from kronbench.papers.stock.measure.transfer_learning_curves import Split
 from kronbench.runner.job import run_experiment
 from tests.helpers import matrix
 
 run = functools.partial(run_experiment, "stock.schematics")
 SYSTEMS = {"scheme": "system_residuals", "seed": 5, "reg": 0.3, "reg_cols": 2.0}
-
-
-def test_a_setting_says_which_vertices_are_new(nr):
-    spec = {"scheme": "prediction_settings", "new_targets": 4, "new_drugs": 9, "withheld": 0.1}
-    frame = run(spec | {"seed": 5}, nr, "nr")
-    role = matrix(frame, "role")
-    assert role.shape == nr["values"].T.shape
-    assert set(role[:-4, :-9].ravel()) == {"train", "A"}
-    assert set(role[-4:, :-9].ravel()) == {"B"}
-    assert set(role[:-4, -9:].ravel()) == {"C"}
-    assert set(role[-4:, -9:].ravel()) == {"D"}
-    assert frame["interacts"].sum() == nr["values"].sum()
 
 
 def test_both_steps_are_drawn_with_the_numbers_of_their_formulas(nr):
@@ -54,26 +39,6 @@ def test_the_shortcuts_leave_out_what_the_settings_say(nr):
         role = matrix(part, "role")
         np.testing.assert_array_equal(role != "train", left_out[setting])
         np.testing.assert_array_equal(role == "test", predicted[setting])
-
-
-def test_the_layout_is_that_of_the_first_split_of_the_learning_curves():
-    data = load("davis", policy="surrogate")
-    _, _, Y = kernels(data)
-    spec = {"scheme": "transfer_layout", "seed": 5, "size": 30}
-    spec |= {"test": {"davis": 192}, "task_folds": 5}
-    frame = run(spec, data, "davis")
-    split = Split.draw(spec, data, Y.shape, repetition=0)
-    proteins = frame.groupby(["approach", "tasks", "role"])["protein"].apply(list)
-    assert proteins["independent-task", "target", "varying"] == split.pool[:30].tolist()
-    assert proteins["zero-shot", "auxiliary", "varying"] == split.pool[:30].tolist()
-    assert proteins["almost zero-shot", "auxiliary", "constant"] == split.pool.tolist()
-    for approach in frame["approach"].unique():
-        assert proteins[approach, "target", "test"] == split.test.tolist()
-        assert (approach, "auxiliary", "test") not in proteins
-    assert ("zero-shot", "target", "varying") not in proteins
-    assert ("independent-task", "auxiliary", "varying") not in proteins
-    assert not set(split.pool) & set(split.test)
-    assert frame.drop_duplicates("tasks")["n_tasks"].sum() == Y.shape[1]
 
 
 def test_systems_are_solved_and_predictions_are_those_of_the_printed_functions(nr):
