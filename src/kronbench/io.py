@@ -113,7 +113,12 @@ def _read_text(path, separator, ids):
             header = next(csv.reader(text, delimiter=separator), [])
         if not header:
             raise InputError(f"{path} is empty: give a header and one row for each entry")
-        _check_header(path, header, separator)
+        if any("\0" in name for name in header):
+            raise InputError(f"{path} holds bytes that are not text: give a table")
+        if len(header) == 1 and separator == "," and (";" in header[0] or "\t" in header[0]):
+            raise InputError(f"{path} is not separated by commas: save it with commas, or as .tsv")
+        if twice := [name for name, count in Counter(header).items() if count > 1]:
+            raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
         as_text = [*(header[:ids] if isinstance(ids, int) else ids), *FINGERPRINTS]
         with open_table(path) as file, warnings.catch_warnings():
             # rows longer than the header, whose end pandas would drop
@@ -136,15 +141,6 @@ def _read_text(path, separator, ids):
         raise InputError(
             f"{path} does not have as many cells in each row as in its header: {detail}"
         ) from None
-
-
-def _check_header(path, header, separator):
-    if any("\0" in name for name in header):
-        raise InputError(f"{path} holds bytes that are not text: give a table")
-    if len(header) == 1 and separator == "," and (";" in header[0] or "\t" in header[0]):
-        raise InputError(f"{path} is not separated by commas: save it with commas, or as .tsv")
-    if twice := [name for name, count in Counter(header).items() if count > 1]:
-        raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
 
 
 def _read_parquet(path):

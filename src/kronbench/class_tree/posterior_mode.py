@@ -117,10 +117,7 @@ class NewtonCG:
         start: np.ndarray | None = None,
         callback: Callable[[Mode], bool] | None = None,
     ) -> Generator[np.ndarray, np.ndarray, Mode]:
-        """The posterior mode (generator), from zero or from a vector, which is rescaled first.
-
-        ``callback(mode)`` is called after each Newton step; True stops.
-        """
+        """The posterior mode (generator), from zero or from a vector, which is rescaled first."""
         preconditioner = tree_preconditioner(covariance, loss) if self.preconditioned else None
         # The state before the first Newton step
         if start is None:

@@ -258,10 +258,7 @@ def sharing_pattern(name: str, tree: np.ndarray) -> tuple:
 
 
 def node_groups(sharing: Any, coupling: Coupling, name: str) -> np.ndarray:
-    """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels.
-
-    ``name`` is the argument, for the sentence of an error.
-    """
+    """(P,) groups 0..G-1 of the nodes, of a word or an array of groups; only a tree has levels."""
     if isinstance(sharing, str):
         if sharing == "all":
             return np.zeros(coupling.n_nodes, int)

@@ -239,13 +239,26 @@ def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.
     finder in O(a b k). Either is checked against every entry. None too for a matrix of full rank.
     """
     tolerance = TOLERANCE[matrix.dtype]
-    factors: Any = None
-    if matrix.shape[0] == matrix.shape[1]:
-        factors = _cholesky(matrix, max_rank, tolerance)
+    a, b = matrix.shape
+    factors = _cholesky(matrix, max_rank, tolerance) if a == b else None
     if factors is None:
         if _full_rank(matrix, tolerance):
             return None
-        factors = _range(matrix, max_rank, tolerance)
+        # Orthonormal P and Q = matrix' P, block by block until P takes nothing more (Halko 2011)
+        rng = np.random.default_rng(0)
+        P, Q = np.empty((a, 0)), np.empty((b, 0))
+        most = min(max_rank, a, b)
+        smallest = tolerance * np.linalg.norm(matrix)
+        found = np.inf
+        while P.shape[1] < most and found > smallest:
+            probes = rng.standard_normal((b, min(_BLOCK, most - P.shape[1])))
+            new = matrix @ probes - P @ (Q.T @ probes)
+            for _ in range(2):  # once is not enough where the images are nearly dependent
+                new = np.linalg.qr(new - P @ (P.T @ new))[0]
+            images = matrix.T @ new
+            P, Q = np.hstack([P, new]), np.hstack([Q, images])
+            found = float(np.linalg.norm(images))
+        factors = P, Q
     P, Q = factors
     largest = max(matrix.max(initial=0.0), -matrix.min(initial=0.0))
     for first in range(0, len(matrix), _ROWS):
@@ -281,22 +294,3 @@ def _full_rank(matrix, tolerance):
         triangle = np.linalg.qr(matrix if a > b else matrix.T, mode="r")
     residual = tolerance * np.abs(matrix).max() * np.sqrt(a * b)
     return svdvals(triangle)[-1] > residual
-
-
-def _range(matrix, max_rank, tolerance):
-    """Orthonormal P and Q = matrix' P, block by block until P takes nothing more (Halko 2011)."""
-    rng = np.random.default_rng(0)
-    a, b = matrix.shape
-    max_rank = min(max_rank, a, b)
-    P, Q = np.empty((a, 0)), np.empty((b, 0))
-    smallest = tolerance * np.linalg.norm(matrix)
-    found = np.inf
-    while P.shape[1] < max_rank and found > smallest:
-        probes = rng.standard_normal((b, min(_BLOCK, max_rank - P.shape[1])))
-        new = matrix @ probes - P @ (Q.T @ probes)
-        for _ in range(2):  # once is not enough where the images are nearly dependent
-            new = np.linalg.qr(new - P @ (P.T @ new))[0]
-        images = matrix.T @ new
-        P, Q = np.hstack([P, new]), np.hstack([Q, images])
-        found = float(np.linalg.norm(images))
-    return P, Q

@@ -99,7 +99,7 @@ class LSSVMPath:
     """LS-SVM on the full kernel for any regularization weight, from one eigendecomposition.
 
     Setting up costs O(n^3), then each weight O(n d) for each response. ``kernel_matrix`` (n, n) is
-    K, ``targets`` (n, d) are Y.
+    K, ``targets`` (n, d) are Y. Where points are left out, n reg stays that of all.
     """
 
     def __init__(self, kernel_matrix: np.ndarray, targets: np.ndarray):
@@ -118,10 +118,7 @@ class LSSVMPath:
         return responses.reshape(n, -1, d).transpose(1, 0, 2) + self.target_mean
 
     def leave_one_out(self, regs: ArrayLike) -> np.ndarray:
-        """Responses (len(regs), n, d) at each training point of the machine trained on the others.
-
-        n reg stays that of all points.
-        """
+        """Responses (len(regs), n, d) at each point of the machine trained on the other points."""
         shrinkage = self._shrinkage(regs)
         leverages = self._vectors**2 @ shrinkage + 1.0 / len(shrinkage)
         left = (self.targets - self.fitted(regs)) / (1.0 - leverages.T)[:, :, None]
@@ -132,8 +129,7 @@ class LSSVMPath:
 
         With the block H of the hat matrix (1 1^T / n for the intercept) that belongs to a fold,
         its held-out residuals are (I - H)^-1 times those of the machine of all points; O(n b^2)
-        for each fold of b points and weight. n reg stays that of all points. Together the folds
-        have each point once.
+        for each fold of b points and weight. Together the folds have each point once.
         """
         n = len(self._vectors)
         roots = np.sqrt(self._shrinkage(regs)).T

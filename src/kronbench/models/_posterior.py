@@ -42,10 +42,23 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
 
 
 def _variance_of_few(model, A, X):
-    prior, primal = _prior_variance(model, X), hasattr(model, "coef_")
+    # k(x, x) of each pair
+    for side in ("row", "col"):
+        name, precomputed = f"{side}_features", getattr(model, f"{side}_kernel") == "precomputed"
+        if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
+            raise InputError(
+                f"{name} is a precomputed kernel of new vertices, which lacks their kernel "
+                "with themselves: give the features, or pairs of the PairData that was fitted"
+            )
+    if model.pairwise == "kronecker":
+        prior = _vertex_prior(model, X, "row") * _vertex_prior(model, X, "col")
+    else:
+        prior = np.diagonal(model._gram_operator(X).matmat(np.eye(len(X))))
+    primal = hasattr(model, "coef_")
     if primal:
         T, D, rows, cols = model._design(model.feature_maps_, X)
-        squares = _squares(T)[rows] * _squares(D)[cols]
+        of_rows, of_cols = (np.einsum("ij,ij->i", Z, Z, dtype=np.float64) for Z in (T, D))
+        squares = of_rows[rows] * of_cols[cols]
         cross, scale = model._design_operator(T, D, rows, cols), squares / model.reg
     else:
         cross, scale = model._gram_operator(model.X_fit_, X), prior
@@ -76,20 +89,6 @@ def _inverse_form(A, b, atol, reg):
     return low, low + dot(found.residual, found.residual) / reg
 
 
-def _prior_variance(model, X):
-    """k(x, x) of each pair, (t,)."""
-    for side in ("row", "col"):
-        name, precomputed = f"{side}_features", getattr(model, f"{side}_kernel") == "precomputed"
-        if precomputed and getattr(X, name) is not getattr(model.X_fit_, name):
-            raise InputError(
-                f"{name} is a precomputed kernel of new vertices, which lacks their kernel "
-                "with themselves: give the features, or pairs of the PairData that was fitted"
-            )
-    if model.pairwise == "kronecker":
-        return _vertex_prior(model, X, "row") * _vertex_prior(model, X, "col")
-    return np.diagonal(model._gram_operator(X).matmat(np.eye(len(X))))
-
-
 def _vertex_prior(model, X, side):
     features, index = getattr(X, f"{side}_features"), getattr(X, f"{side}s")
     kernel, gamma = getattr(model, f"{side}_kernel"), getattr(model, f"{side}_gamma")
@@ -99,7 +98,3 @@ def _vertex_prior(model, X, side):
         used, position = used_vertices(index, features.shape[0])
         values = KernelColumns(features[used], kernel, gamma).diagonal()[position]
     return values + getattr(model, f"{side}_effect")
-
-
-def _squares(features):
-    return np.einsum("ij,ij->i", features, features, dtype=np.float64)

@@ -111,7 +111,20 @@ class ProductKernelModel(TwoKernels):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)
         if not weights.keys().isdisjoint(OF_ONE_SET):  # one kernel compares all vertices of pairs
-            self._check_one_set(X_fit, X)
+            alike = all(
+                same_features(data.row_features, data.col_features)
+                for data in ((X_fit,) if X is None else (X_fit, X))
+            )
+            of_rows, of_cols = (
+                [getattr(self, f"{side}_{name}") for name in ("kernel", "gamma", "effect")]
+                for side in ("row", "col")
+            )
+            if not alike or of_rows != of_cols:
+                same = "kernel, gamma and effect" if alike else "features"
+                raise InputError(
+                    f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
+                    f"same {same} for rows and columns"
+                )
             matrix, out_ends, in_ends, _ = self._kernel_between_used(
                 "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols])
             )
@@ -131,21 +144,6 @@ class ProductKernelModel(TwoKernels):
         return PairwiseOperator(
             weights, *pairs, row_match=row_match, col_match=col_match, method=self.product
         )
-
-    def _check_one_set(self, X_fit, X):
-        alike = all(
-            same_features(data.row_features, data.col_features)
-            for data in ((X_fit,) if X is None else (X_fit, X))
-        )
-        of_rows, of_cols = (
-            [getattr(self, f"{side}_{name}") for name in ("kernel", "gamma", "effect")]
-            for side in ("row", "col")
-        )
-        if not alike or of_rows != of_cols:
-            raise InputError(
-                f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
-                f"same {'kernel, gamma and effect' if alike else 'features'} for rows and columns"
-            )
 
     def _kernel_between_used(self, side, X_fit, X, index_of):
         """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.

@@ -12,13 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from kronbench.errors import InputError
-from kronbench.models._parameters import (
-    COUNT,
-    COUNT_FROM_0,
-    estimator,
-    parameter,
-    positional,
-)
+from kronbench.models._parameters import COUNT, COUNT_FROM_0, estimator, parameter, positional
 from kronbench.models._row_classifier import OfRows, Rows
 
 _BLOCK = 4096

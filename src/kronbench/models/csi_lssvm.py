@@ -93,7 +93,16 @@ class CSILSSVM(EitherTask, OfRows):
         forget_fit(self)
         regression = not self._is_classifier
         X, y = training_rows(self, X, y, multi_output=regression, y_numeric=regression)
-        targets = self._encode(y)
+        if self._is_classifier:
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            n = len(self.classes_)
+            if n < 2:
+                raise InputError("y holds one class: give points of two or more")
+            targets = 2.0 * codes[:, None] - 1.0 if n == 2 else np.eye(n)[codes]
+        else:
+            self._one_response = y.ndim == 1
+            targets = y.reshape(len(y), -1).astype(np.float64)
         kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
         lookahead = X.shape[0] if self.lookahead is None else self.lookahead
         if self.decomposition == "cholesky":
@@ -138,18 +147,6 @@ class CSILSSVM(EitherTask, OfRows):
     @property
     def _is_classifier(self):
         return self.task == "classification"
-
-    def _encode(self, y):
-        if not self._is_classifier:
-            self._one_response = y.ndim == 1
-            return y.reshape(len(y), -1).astype(np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError("y holds one class: give points of two or more")
-        if len(self.classes_) == 2:
-            return 2.0 * codes[:, None] - 1.0
-        return np.eye(len(self.classes_))[codes]
 
     def _responses(self, X):
         return self._rows(X) @ self.coef_ + self.intercept_

@@ -233,8 +233,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
         return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)
 
     def _kernels(self, X, gamma):
-        dtype = np.dtype(self.dtype)
-        return kernels_of(X, self.kernel, gamma, rank=self.rank, dtype=dtype)
+        return kernels_of(X, self.kernel, gamma, rank=self.rank, dtype=np.dtype(self.dtype))
 
     def _covariance_of(self, X, coupling):
         variance = self._of_nodes("variance", coupling)

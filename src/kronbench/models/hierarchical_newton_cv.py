@@ -124,7 +124,7 @@ class HierarchicalNewtonCV(RowClassifier):
         self._check_parameters()
         forget_fit(self)
         X, y = training_rows(self, X, y)
-        model, inverse, known = clone(self.estimator), None, None
+        model, inverse = clone(self.estimator), None
         if start is not None:
             check_is_fitted(start)
             names = ["variance", "gamma", *(["coupling"] if start.learn_coupling else [])]
@@ -137,8 +137,7 @@ class HierarchicalNewtonCV(RowClassifier):
                 )
             folds = even_folds(len(y), self.cv, check_random_state(self.random_state))
         rows, codes, coupling = model._checked(X, y)
-        if begun is not None:
-            known = begun._first_evaluation
+        known = None if begun is None else begun._first_evaluation
         sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "known": known}
         criterion = model._criterion(
             *(rows, codes, coupling, folds, sharing), learn_coupling=self.learn_coupling, **options

@@ -19,18 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns, dense, gram
 from kronbench.linalg.eigen import check_semidefinite
-from kronbench.models._kernel_sums import (
-    Fold,
-    combined,
-    profile_kernel,
-    profiles,
-    validation_loss,
-)
-from kronbench.models._pair_classifier import (
-    check_columns,
-    check_pairs,
-    check_targets,
-)
+from kronbench.models._kernel_sums import Fold, combined, profile_kernel, profiles, validation_loss
+from kronbench.models._pair_classifier import check_columns, check_pairs, check_targets
 from kronbench.models._parameters import (
     AT_LEAST_0,
     COUNT,

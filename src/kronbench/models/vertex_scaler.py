@@ -65,25 +65,21 @@ class VertexScaler(TransformerMixin, OfPairs):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
         if scale is None:
             return features
-        values = _digest(features)  # an array may be changed in place
+        # by shape, type and values: an array may be changed in place
+        thin = sparse.issparse(features)
+        found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
+        for part in (features.data, features.indices, features.indptr) if thin else (features,):
+            found.update(np.ascontiguousarray(part).data)
+        values = found.digest()
         known, images = self._done.get(side, (None, None))
         if known != values:
             check_columns(features, len(scale), side)
-            if sparse.issparse(features) and not mean.any():
+            if thin and not mean.any():
                 images = sparse.csr_array(features.multiply(1 / scale))
             else:
                 images = (dense(features) - mean) / scale
             self._done.setdefault(side, (values, images))  # the training set's come first
         return images
-
-
-def _digest(features):
-    """What tells features from all others, by shape, type and values."""
-    thin = sparse.issparse(features)
-    found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
-    for part in (features.data, features.indices, features.indptr) if thin else (features,):
-        found.update(np.ascontiguousarray(part).data)
-    return found.digest()
 
 
 def _moments(wanted, features, index):

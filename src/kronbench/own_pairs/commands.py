@@ -133,10 +133,7 @@ def predict_files(
 
 
 def _read(tables, solver, assignments, scale, selects, seed):
-    """The pairs, and the recipe for them, with all that can be checked before long work.
-
-    What the tables were taken for is said on standard error.
-    """
+    """The pairs, and the recipe for them, with all that can be checked before long work."""
     given = read_assignments(solver, assignments)
     _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:

@@ -77,10 +77,7 @@ class Recipe:
         )
 
     def before(self, X: PairData) -> VertexScaler:
-        """The scaling that comes before the solver, fitted to the vertices of the training pairs.
-
-        It leaves a side that is not scaled as it is.
-        """
+        """The scaling that comes before the solver, fitted to the vertices of the pairs."""
         return VertexScaler(rows=self.scaled[0], cols=self.scaled[1]).fit(X)
 
     def fit(

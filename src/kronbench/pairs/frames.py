@@ -59,8 +59,8 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
         return VertexTable(name, tuple(ids), columns, bits, False, written[0])
     columns = pd.Index(frame.columns)
     _check_unique(columns, name)
-    similarity = bool(columns.isin(ids).mean() > 0.5)
-    if similarity and len(columns) == len(ids):
+    similarity = len(columns) == len(ids) and bool(columns.isin(ids).mean() > 0.5)
+    if similarity:
         if not ids.isin(columns).all():
             raise InputError(
                 f"{name} is a similarity matrix without a column for "
@@ -69,7 +69,6 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
             )
         frame, columns = frame[list(ids)], ids
     features = _numbers(frame, ids, name)
-    similarity = similarity and len(columns) == len(ids)
     if similarity:
         apart = np.abs(features - features.T)
         i, j = np.unravel_index(np.argmax(apart), apart.shape)

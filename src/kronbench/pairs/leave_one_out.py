@@ -23,10 +23,7 @@ _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
 def kron_leave_one_out(
     setting: str, rows: Spectrum, cols: Spectrum, Y: np.ndarray, regs: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Yield the predictions (m, q) of Kronecker ridge regression for each of regs.
-
-    The spectra are full.
-    """
+    """Yield predictions (m, q) of Kronecker ridge regression for each of regs, of full spectra."""
     if setting == "C":
         for F in kron_leave_one_out("B", cols, rows, np.ascontiguousarray(Y.T), regs):
             yield F.T

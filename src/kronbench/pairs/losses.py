@@ -75,11 +75,6 @@ def _centred(v):
     return v - v.mean()
 
 
-def _ranking_value(p, y):
-    error = _centred(p - y)
-    return 0.5 * len(p) * dot(error, error)
-
-
 LOSSES = {
     # squared error, 1/2 sum_i (p_i - y_i)^2
     "ridge": _half_squares(
@@ -112,7 +107,7 @@ LOSSES = {
     # e = p - y it is n/2 sum_i (e_i - mean e)^2, its gradient n (e - mean e), and its Hessian
     # n I - 1 1^T: n times the centring projection
     "rankrls": Loss(
-        _ranking_value,
+        lambda p, y: 0.5 * len(p) * dot(error := _centred(p - y), error),
         gradient=lambda p, y: len(p) * _centred(p - y),
         weights=lambda p, y: np.full_like(p, len(p)),
         project=_centred,
