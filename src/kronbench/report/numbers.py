@@ -99,8 +99,5 @@ def is_number(value: object) -> bool:
 
 
 def read_printed(item: Item, **options: Any) -> list[pd.DataFrame]:
-    """The paper's numbers for an item, from the files that it names in ``printed/``.
-
-    ``options`` are those of ``pandas.read_csv``.
-    """
+    """The paper's numbers for an item, read with ``options`` of ``pandas.read_csv``."""
     return [pd.read_csv(file, **options) for file in item.printed_files]
