@@ -44,7 +44,7 @@ def run(spec, data, rng, for_all=False):
     rows, paths = [], defaultdict(list)
     for split, (train, test) in enumerate(tqdm(splits, desc=data.name, unit="split")):
         scaled, targets, decide = _training(X, y, train)
-        error = partial(error_of, decide, y[test])
+        error_of = partial(_error, decide, y[test])
         chosen = choices[split]
         for gamma in sorted({choice["gamma"] for choice in chosen.values()}):
             took = {name: choice for name, choice in chosen.items() if choice["gamma"] == gamma}
@@ -55,10 +55,10 @@ def run(spec, data, rng, for_all=False):
             measured = {}  # by weight and machine the errors of rank 1, 2, ...
             for reg in {choice["reg"] for choice in took.values()}:
                 coef, intercept = solve_full(K, targets[train], reg)
-                measured[reg, "full"] = error(K_test @ coef + intercept)
+                measured[reg, "full"] = error_of(K_test @ coef + intercept)
                 for name, (machine, _) in machines.items():
                     responses = machine.staged_predict(K_test, reg)
-                    measured[reg, name] = np.array([error(of_rank) for of_rank in responses])
+                    measured[reg, name] = np.array([error_of(of_rank) for of_rank in responses])
             for selection, choice in took.items():
                 selected_on = min(len(train), spec["selection_points"])
                 rows.append(
@@ -97,7 +97,7 @@ def _choices(data, splits, spec, rng, for_all):
         part = np.sort(rng.permutation(train)[: spec["selection_points"]])
         folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
         folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
-        error_of_part = partial(error_of, decide, y[part])
+        error_of_part = partial(_error, decide, y[part])
         # by selection the errors (gammas, regs); without folds there is leave-one-out alone
         errors = defaultdict(list)
         for gamma in gammas:
@@ -183,8 +183,7 @@ def _smallest(curves, full, divisor):
     return float(good[0] + 1) if len(good) else np.nan
 
 
-def error_of(decide, y, responses):
-    """The share of wrong classes, or the squared error over the variance of y."""
+def _error(decide, y, responses):
     decisions = decide(responses)
     if y.dtype.kind in "iu":
         return float(np.mean(decisions != y))

@@ -12,7 +12,6 @@ from tqdm import tqdm
 from kronbench.linalg import KernelColumns, LowRankFactor, csi, gram, incomplete_cholesky
 from kronbench.linalg.lowrank import CholeskySteps, factor_threads
 from kronbench.linalg.lssvm_paths import LSSVMPath, PrefixPath, solve_full
-from kronbench.papers.bach.measure.minimal_rank import error_of
 from kronbench.runner.columns import Columns
 
 PIVOTS = ("CSI", "RPCholesky", "greedy", "uniform")
@@ -63,7 +62,7 @@ class _Problem:
                 gram(self.X[part], kernel="gaussian", gamma=gamma), self.targets[part]
             )
             left_out = path.leave_one_out(regs)
-            errors.append([error_of(self.decide, y[train][part], each) for each in left_out])
+            errors.append([error_of(y[train][part], self.decide(each)) for each in left_out])
         i, j = np.unravel_index(np.argmin(errors), np.shape(errors))
         self.gamma, self.reg = gammas[i], regs[j]
         self.on_edge = int(i in (0, len(gammas) - 1) or j in (0, len(regs) - 1))
@@ -78,7 +77,7 @@ class _Problem:
         full = {"cpu_seconds": process_time() - began, "trace_left": 0.0}
         full |= dict.fromkeys(("rank", "budget", "columns"), len(self.X))
         responses = kernel(self.X_test, self.X) @ coef + intercept
-        full["error"] = error_of(self.decide, self.y_test, responses)
+        full["error"] = error_of(self.y_test, self.decide(responses))
         yield {"pivots": "full kernel", "draw": 0, **full, **chosen}
         for pivots in PIVOTS:
             for draw in range(self.spec["draws"] if pivots in _DRAWN else 1):
@@ -96,7 +95,7 @@ class _Problem:
         rows = factor.transform(at_pivots)
         path = PrefixPath(factor.factor, self.targets)
         errors = [
-            error_of(self.decide, self.y_test, responses)
+            error_of(self.y_test, self.decide(responses))
             for responses in path.staged_responses(rows, self.reg)
         ]
         left = 1.0 - (factor.factor**2).sum(axis=0).cumsum() / len(self.X)
@@ -150,3 +149,10 @@ def coded_targets(y):
         return coder.transform(y).astype(float), lambda R: coder.inverse_transform(R, threshold=0)
     scaler = StandardScaler().fit(y[:, None])
     return scaler.transform(y[:, None]), lambda R: scaler.inverse_transform(R)[:, 0]
+
+
+def error_of(y, decisions):
+    """The share of wrong classes, or the squared error over the variance of y."""
+    if y.dtype.kind in "iu":
+        return float(np.mean(decisions != y))
+    return float(np.mean((decisions - y) ** 2) / np.var(y))
