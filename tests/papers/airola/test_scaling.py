@@ -11,6 +11,7 @@ from kronbench.models import KronSVM
 from kronbench.papers.airola.draw.scaling import draw
 from kronbench.papers.airola.measure import scaling
 from kronbench.papers.airola.measure.scaling import Folds, Solvers, _Checkerboards
+from kronbench.resources import printed_path
 from kronbench.runner.clock import Timing
 from kronbench.runner.job import run_experiment
 from kronbench.runner.processes import fresh_process
@@ -114,7 +115,8 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     assert (end["size"], end["task"]) == (400, "training")
     assert end["next_seconds"] == pytest.approx(1000)
 
-    item = SimpleNamespace(paper="airola", printed="figure6-text.csv", drawing_options={})
+    printed = printed_path("airola", "figure6-text.csv")
+    item = SimpleNamespace(printed_files=[printed], drawing_options={})
     training, prediction, _ = draw(frame, item).axes
     crosses = [
         [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
