@@ -1,10 +1,8 @@
 # Experiments: one job for each item and data set. Each writes one tidy table.
 
 # Items that keep the predictions of each method too.
-KEEPING = "|".join(
-    re.escape(f"{item.paper}/tables/{item.name}/")
-    for item in PLAN.items
-    if item.keeps_predictions
+KEEPING = any_of(
+    f"{item.paper}/tables/{item.name}/" for item in PLAN.items if item.keeps_predictions
 )
 
 
@@ -42,7 +40,7 @@ rule experiment:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/{{part}}.log",
     wildcard_constraints:
-        paper=rf"(?!(?:{KEEPING})[^/]+\.){PAPERS}",
+        paper=rf"(?!{KEEPING}[^/]+\.){PAPERS}",
     # The longest first, so that no core waits in the end for one that began late.
     priority: lambda wildcards: cost(item_of(wildcards), wildcards.part)[0]
     conda:
@@ -76,4 +74,4 @@ use rule experiment as experiment_keeping with:
         sidecar=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.json",
         predictions=f"results/{PLAN.scale}/{{paper}}/tables/{{item}}/{{part}}.npz",
     wildcard_constraints:
-        paper=rf"(?=(?:{KEEPING})[^/]+\.){PAPERS}",
+        paper=rf"(?={KEEPING}[^/]+\.){PAPERS}",

@@ -2,9 +2,7 @@
 # beside Snakemake on a cluster.
 
 # An item with a layout is a table: its files are known by their whole path, paper and item.
-TABLES = "|".join(
-    re.escape(f"{item.paper}/{item.name}") for item in PLAN.items if item.layout
-)
+TABLES = any_of(f"{item.paper}/{item.name}" for item in PLAN.items if item.layout)
 
 
 rule render:
@@ -23,7 +21,7 @@ rule render:
     log:
         f"results/{PLAN.scale}/logs/{{paper}}/{{item}}/render.log",
     wildcard_constraints:
-        paper=rf"(?!(?:{TABLES})\.){PAPERS}",
+        paper=rf"(?!{TABLES}\.){PAPERS}",
     localrule: True
     conda:
         "../envs/kronbench.yaml"
@@ -56,7 +54,7 @@ use rule render as render_table with:
             labels=labels_of,
         ),
     wildcard_constraints:
-        paper=rf"(?=(?:{TABLES})\.){PAPERS}",
+        paper=rf"(?={TABLES}\.){PAPERS}",
 
 
 rule settings:

@@ -1,9 +1,6 @@
 """The last accepted run of a scale, as committed files: written, read and compared with.
 
-``results/reference/<scale>/`` holds ``verdicts.csv``; the result tables in compact form with their
-sidecars, ``<paper>/tables/<item>/<part>.csv.xz`` and ``.json``; the numbers that items make of
-them, ``<paper>/<item>.csv``; what is known of these numbers, ``items.json``; what the jobs cost,
-``costs.csv``; and the machine, ``machine.json``.
+docs/accepted.md lists the files of ``results/reference/<scale>/``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""A finished run as one zip file that others can keep, check and read.
-
-It holds tables, sidecars, pictures, verdicts and page of ``results/<scale>``, what made them
-(workflow, configuration, locked versions), sha256 sums, and a description for other tools: a
-Workflow Run RO-Crate (https://w3id.org/ro/wfrun/workflow/0.5).
-"""
+"""A finished run as one zip file that others can keep, check and read (docs/publishing.md)."""
 
 from __future__ import annotations
 

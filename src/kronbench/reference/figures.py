@@ -21,10 +21,7 @@ LOCKED = (
 def make_figures(
     paper: str | None, name: str | None, scale: str, cores: str, only_shown: bool = False
 ) -> int:
-    """Make everything, a paper or one item in the current checkout; the exit status.
-
-    The commands are printed, and with ``only_shown`` none is run.
-    """
+    """Make everything, a paper or one item in the current checkout; the exit status."""
     check_checkout(cores)
     plan = plan_of_scale(scale)
     target = []

@@ -1,7 +1,4 @@
-"""Plans with solvers from outside the repository as further methods, or with a paper from outside.
-
-Such a plan has results in a folder of its own; nothing of the repository changes.
-"""
+"""Plans with solvers from outside as further methods, or with a paper from outside."""
 
 from __future__ import annotations
 
@@ -123,10 +120,7 @@ def _config(plan, name, user):
 
 
 def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[Path]:
-    """Write the rows of the solvers from outside, of each item that others may add them to.
-
-    One file for all data sets, in the folder of the results.
-    """
+    """Write the rows of the solvers from outside, a file for each item that others can add to."""
     for item in items:
         if item.measures and "added" in item.parameters:
             tables = pd.concat(pd.read_csv(item.table(part)) for part in item.parts)

@@ -2,19 +2,14 @@
 
 A check takes the rows that the claim selects and the arguments of its entry in ``claims/``. It
 yields a finding for each group (its margin, what is said of it, its rows), of which ``judges``
-makes an ``Outcome``. All have in common:
+makes an ``Outcome``; docs/verdicts.md says how one or many groups decide. All have in common:
 
 - ``value``, ``over``, ``between`` and ``among`` name columns, ``by`` lists those of the groups;
   ``low``, ``high``, ``slow``, ``fast``, ``leader`` and ``name`` are entries of such a column.
 - No rows, or rows without a part of what the claim names: ``NotMeasured``, "not tested".
-- A number that is not finite never holds. Only ``mostly_at_least`` accepts a missing value: its
-  row misses the bound.
+- Only ``mostly_at_least`` accepts a missing value: its row misses the bound.
 - ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets apart,
-  ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them, and
-  the whole 95 % interval of ``intervals.half_width`` decides. Without ``spread`` there is no
-  chance in the numbers, and they decide by themselves.
-- Where several groups must all be as claimed, each at 95 % says enough to hold. One of k misses k
-  times as often as one alone, so that the claim is contradicted at 1 - 0.05 / k.
+  ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them.
 """
 
 from __future__ import annotations
@@ -71,6 +66,7 @@ def judges(
             sharing = sum(margin.miss > 0 for margin, _, _ in findings)
             if found.verdict != CONTRADICTED or share < 1 or sharing < 2:
                 return found
+            # one of several misses as many times as often as one alone
             level = {"level": 1 - 0.05 / sharing}
             if "spread" in arguments:
                 level = {"spread": arguments["spread"] | level}
@@ -158,9 +154,8 @@ def one_more_draw(
 
     Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit, or what the
     column ``rounding`` says; and no other number does that is printed in the same group for
-    another one of ``among``. Else the interval cannot tell whose number it is, and leaves it
-    undecided. So do fewer than twenty draws that are all alike, if the printed number is another
-    one. ``interval`` and ``repeats`` are columns as in ``matches_printed``.
+    another one of ``among``. docs/verdicts.md says what is undecided. ``interval`` and ``repeats``
+    are columns as in ``matches_printed``.
     """
     drawn = _draws(frame, names, among, interval, repeats, by, value, rounding, level)
     for name, label, row, known, reach, alike in drawn:

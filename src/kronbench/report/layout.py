@@ -1,7 +1,6 @@
 """The numbers of an item as its paper lays them out: methods by data sets, settings by data sets.
 
-The long table of an item has one line for each number. Its ``layout`` in ``paper.yaml`` says which
-columns name the lines and the columns of the paper's table, and which of them stand in a cell.
+``layout`` in the schema of ``paper.yaml`` says how: an item's table has a line for each number.
 """
 
 from __future__ import annotations

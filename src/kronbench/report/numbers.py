@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kronbench.resources import printed_path
 from kronbench.runner.items import Item
 
 _MINUS = "\N{MINUS SIGN}"
@@ -100,9 +99,5 @@ def is_number(value: object) -> bool:
 
 
 def read_printed(item: Item, **options: Any) -> list[pd.DataFrame]:
-    """The paper's numbers for an item, from the files that it names in ``printed/``.
-
-    ``options`` are those of ``pandas.read_csv``.
-    """
-    names = [item.printed] if isinstance(item.printed, str) else item.printed or []
-    return [pd.read_csv(printed_path(item.paper, name), **options) for name in names]
+    """The paper's numbers for an item, read with ``options`` of ``pandas.read_csv``."""
+    return [pd.read_csv(file, **options) for file in item.printed_files]

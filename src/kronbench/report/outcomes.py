@@ -1,8 +1,4 @@
-"""From the rows of a table to an outcome: groups, paired repeats, margins with their intervals.
-
-A margin is how far a measured mean lies on the claimed side; below zero it lies on the other.
-Where folds, splits or repeats vary, the whole interval decides; without chance the number does.
-"""
+"""From the rows of a table to an outcome: groups, paired repeats, margins with their intervals."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ def without(what: Sequence, name: str = "") -> NotMeasured:
 
 @dataclass(frozen=True)
 class Margin:
-    """How far a mean lies on the claimed side, from ``low`` to ``high``.
+    """How far a mean lies on the claimed side, from ``low`` to ``high``; below zero on the other.
 
     ``needed`` repeats would bring the interval to one side at the same mean and scatter: infinite
     where no number would do, NaN where it is unknown. ``miss`` is the chance with which what is

@@ -103,6 +103,12 @@ class Item:
         return self.folder / "tables" / self.tables_of / f"{part}.csv"
 
     @property
+    def printed_files(self) -> list[Path]:
+        """The files of the paper's numbers for it."""
+        names = [self.printed] if isinstance(self.printed, str) else self.printed or ()
+        return [printed_path(self.paper, name) for name in names]
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The suffixes of the files that rendering it writes."""
         drawn = ("html", "md") if self.layout else ("pdf", "png")

@@ -100,14 +100,12 @@ def run_experiment(
     module = importlib.import_module(f"kronbench.papers.{paper}.measure.{name}")
     rng = generator(spec["seed"], name, data.name if data is not None else "")
     frame = module.run(spec, data, rng)
-    attrs = frame.attrs
     if "dataset" not in frame:
         frame.insert(0, "dataset", dataset)
     frame["source"] = data.source if data is not None else "generated"
     frame["seed"] = spec["seed"]
     if "peak_mib" not in frame:
         frame["peak_mib"] = round(peak_mib(), 1)
-    frame.attrs = attrs
     (RUNNER | module.COLUMNS).check(frame, f"experiment {experiment}")
     return frame
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kronbench.resources import claim_files, package_path, paper_path, printed_path
+from kronbench.resources import claim_files, package_path, paper_path
 from kronbench.runner.solvers import find_module, import_paths
 
 if TYPE_CHECKING:
@@ -104,12 +104,13 @@ def drawing_digest(item: Item) -> str:
     code = _code_of("kronbench.report.render", item.drawing_module, but=_CARRIERS)
     settings = dataclasses.asdict(dataclasses.replace(item, title="", caption="", numbers_of=()))
     settings["numbers_of"] = [str(path) for path in item.drawn_from if item.numbers_of]
-    return _digest([code, settings], [*_printed(item), *templates])
+    return _digest([code, settings], [*item.printed_files, *templates])
 
 
 def page_digest(plan: Plan) -> str:
     """One sha256 of what the page depends on beside results."""
-    files = [*_printed(*plan.items), *package_path("report", "templates").iterdir()]
+    files = [file for item in plan.items for file in item.printed_files]
+    files += package_path("report", "templates").iterdir()
     for paper in plan.papers:
         files += [paper_path(paper, "paper.yaml"), *claim_files(paper)]
     if (verdicts := plan.accepted / "verdicts.csv").exists():
@@ -139,13 +140,6 @@ def _digest(content, files=()):
 
 def _sha256(content):
     return hashlib.sha256(content).hexdigest()
-
-
-def _printed(*items):
-    """The files of printed numbers of items."""
-    for item in items:
-        names = [item.printed] if isinstance(item.printed, str) else item.printed or ()
-        yield from (printed_path(item.paper, name) for name in names)
 
 
 @functools.cache

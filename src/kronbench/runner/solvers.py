@@ -39,6 +39,18 @@ def import_solver(path: str) -> Any:
         raise SolverMissing(f"{path} was skipped: {error.name} is not installed") from None
 
 
+def installed(entries: Mapping[str, Mapping]) -> tuple[dict[str, Mapping], list[str]]:
+    """The entries whose solver is there, by their names, and why others are skipped."""
+    found, skipped = {}, []
+    for name, entry in entries.items():
+        try:
+            import_solver(entry["solver"])
+            found[name] = entry
+        except SolverMissing as reason:
+            skipped.append(str(reason))
+    return found, skipped
+
+
 def import_object(path: str) -> Any:
     """The object at an import path such as ``kronbench.models.KronSVM``."""
     module_name, _, name = path.rpartition(".")

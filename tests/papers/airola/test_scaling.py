@@ -9,7 +9,12 @@ from kronbench.evaluation import roc_auc
 from kronbench.models import KronSVM
 from kronbench.papers.airola.draw.scaling import draw
 from kronbench.papers.airola.measure import scaling
+<<<<<<< HEAD
 from kronbench.papers.airola.measure.scaling import Folds, Solvers
+=======
+from kronbench.papers.airola.measure.scaling import Folds, Solvers, _Checkerboards
+from kronbench.resources import printed_path
+>>>>>>> last-suite
 from kronbench.runner.clock import Timing
 from kronbench.runner.job import run_experiment
 from kronbench.runner.processes import fresh_process
@@ -101,7 +106,8 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     assert (end["size"], end["task"]) == (400, "training")
     assert end["next_seconds"] == pytest.approx(1000)
 
-    item = SimpleNamespace(paper="airola", printed="figure6-text.csv", drawing_options={})
+    printed = printed_path("airola", "figure6-text.csv")
+    item = SimpleNamespace(printed_files=[printed], drawing_options={})
     training, prediction, _ = draw(frame, item).axes
     crosses = [
         [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]

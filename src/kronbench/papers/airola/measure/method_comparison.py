@@ -16,7 +16,7 @@ from kronbench.papers.airola.measure.zero_shot import drawn_pairs, zero_shot_spl
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.seeds import generator
-from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
+from kronbench.runner.solvers import installed, make_solver, scores_of
 
 COLUMNS = TIMING | Columns(
     key=("method", "fold"),
@@ -36,14 +36,9 @@ def run(spec, data, rng):
     the selected value, and one inner fold is timed for all.
     """
     place = "checkerboards" if data.kind == "pairs" else "folds"
-    methods, skipped = {}, []
-    for name, entry in spec["methods"].items():
-        if entry.get("only", place) == place:
-            try:
-                import_solver(entry["solver"])
-                methods[name] = _Method(entry, spec, place)
-            except SolverMissing as reason:
-                skipped.append(str(reason))
+    of_place = {n: e for n, e in spec["methods"].items() if e.get("only", place) == place}
+    entries, skipped = installed(of_place)
+    methods = {name: _Method(entry, spec, place) for name, entry in entries.items()}
     rows = []
     for fold, train, y, test_set in splits(spec, data):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))

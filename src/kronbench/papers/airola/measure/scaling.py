@@ -16,7 +16,7 @@ from kronbench.runner.clock import TimeCap, peak_mib, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
 from kronbench.runner.processes import fresh_process
 from kronbench.runner.seeds import generator
-from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
+from kronbench.runner.solvers import import_solver, installed, make_solver, scores_of
 
 _PATIENCE = 2.0  # seconds after which a fit or a prediction is long enough to be timed once
 
@@ -45,14 +45,10 @@ def run(spec, data, rng):
     from tqdm import tqdm
 
     problems = Folds(spec, data, rng) if data is not None else _Checkerboards(spec)
-    classes, skipped = {}, []
-    for name, entry in spec["solvers"].items():
-        try:
-            import_solver(entry["solver"])
-        except SolverMissing as reason:
-            skipped.append(str(reason))
-        else:
-            classes.setdefault(entry["solver"], []).append(name)
+    entries, skipped = installed(spec["solvers"])
+    classes = {}
+    for name, entry in entries.items():
+        classes.setdefault(entry["solver"], []).append(name)
     with ExitStack() as block:
         processes = []
         for names in classes.values():

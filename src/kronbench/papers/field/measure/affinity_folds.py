@@ -200,10 +200,8 @@ def _ridge(problem, entry):
     chosen = min(points, key=lambda point: point["validation_mse"])
 
     def predict(train, test):
-        X, mean = (
-            problem.pairs(chosen["drug_kernel"], chosen["target_kernel"], permuted),
-            y[train].mean(),
-        )
+        X = problem.pairs(chosen["drug_kernel"], chosen["target_kernel"], permuted)
+        mean = y[train].mean()
         model = problem.ridge((chosen["row_effect"], chosen["col_effect"]), chosen["reg"])
         return model.fit(X[train], y[train] - mean).predict(X[test]) + mean
 

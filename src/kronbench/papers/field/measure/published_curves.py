@@ -49,12 +49,10 @@ def run(spec, data, rng):
 
     def add(name, setting, state, columns):
         if "printed_test" in data.arrays:
-            at = (
-                PAIRWISE_KERNELS.index(name.partition(",")[0]),
-                SETTINGS.index(setting.capitalize()),
-            )
-            of_kernel = data["printed_test"][DOMAIN_KERNELS.index(spec["kernel"])]
-            columns = columns | {"printed": of_kernel[at]}
+            kernel = DOMAIN_KERNELS.index(spec["kernel"])
+            pairwise = PAIRWISE_KERNELS.index(name.partition(",")[0])
+            at = kernel, pairwise, SETTINGS.index(setting.capitalize())
+            columns = columns | {"printed": data["printed_test"][at]}
         length = len(columns["auc"])
         frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
         frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed"])

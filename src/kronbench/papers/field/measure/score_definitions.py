@@ -52,8 +52,7 @@ def run(spec, data, rng):
         found = affinity_scores(y, predicted, *pairs, spec["positive_above"])
         found[_REVERSED] = concordance_index(y[::-1], predicted[::-1], pairs="later")
         for score, value in found.items():
+            row = {"predictions": name, "score": score, "value": value, "n": len(y)}
             said = {"family": _FAMILIES[score[:2]], "definition": _DEFINITIONS[score]}
-            table.append(
-                {"predictions": name, "score": score, "value": value, "n": len(y), **said}
-            )
+            table.append(row | said)
     return pd.DataFrame(table)

@@ -15,7 +15,7 @@ from kronbench.pairs import PairData
 from kronbench.runner.clock import Stopwatch
 from kronbench.runner.columns import Columns
 from kronbench.runner.seeds import generator
-from kronbench.runner.solvers import SolverMissing, import_solver, make_solver, scores_of
+from kronbench.runner.solvers import installed, make_solver, scores_of
 
 COLUMNS = Columns(
     key=("setting", "draw", "method"),
@@ -34,13 +34,7 @@ def run(spec, data, rng):
     concordance index of numbers. Files of ``added`` have the rows of further methods, measured
     elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
     """
-    methods, skipped = {}, []
-    for name, entry in spec["methods"].items():
-        try:
-            import_solver(entry["solver"])
-            methods[name] = entry
-        except SolverMissing as reason:
-            skipped.append(str(reason))
+    methods, skipped = installed(spec["methods"])
     problem, rows, kept = _Problem(data, spec), [], {}
     draws = list(itertools.product(spec["settings"], range(spec["draws"])))
     for setting, draw in tqdm(draws, desc=data.name, unit="split"):
@@ -187,9 +181,10 @@ def _measured(entry, problem, split):
             model.set_params(cv=places)
         scores = short(scores_of(model.fit(X[train], y[train]), X[split.test]))
     row = problem.scores(split.test, scores, of_classes)
+    choices = [(entry["grid"][name], at) for name, at in chosen.items()]
     return scores, row | {
         "chosen": ", ".join(f"{name}={value:.4g}" for name, value in chosen.items()),
-        "grid_edges": sum(_at_end(entry["grid"][name], at) for name, at in chosen.items()),
+        "grid_edges": sum(len(of) > 2 and at in (of[0], of[-1]) for of, at in choices),
         "choosing_cpu": choosing.cpu_seconds,
         "fitting_cpu": fitting.cpu_seconds,
     }
@@ -235,10 +230,6 @@ def _made(entry, chosen, seed):
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
     return model
-
-
-def _at_end(values, chosen):
-    return int(len(values) > 2 and chosen in (values[0], values[-1]))
 
 
 def short(scores: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from kronbench.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench.papers.stock.measure.retraining import retrained_kron_leave_one_out
 from kronbench.runner.clock import Stopwatch, measure, time_interleaved
 from kronbench.runner.columns import TIMING, Columns
-from kronbench.runner.solvers import SolverMissing, make_solver
+from kronbench.runner.solvers import installed, make_solver
 
 _BY_SUBMATRICES = "KK by submatrices"
 _SHARED = "KK by submatrices, nothing left out"
@@ -37,14 +37,11 @@ def run(spec, data, rng):
     problem = kernels(data)
     interacts = problem[2] > 0
     regs = np.asarray(spec["regs"], dtype=float)
-    methods, skipped = {}, []
-    for method in spec["methods"]:
-        try:
-            model = make_solver(method["solver"], **PRECOMPUTED)
-        except SolverMissing as reason:
-            skipped.append(str(reason))
-            continue
-        methods[method["name"]] = model, [regs] * method["weights"]
+    entries, skipped = installed({method["name"]: method for method in spec["methods"]})
+    methods = {}
+    for name, method in entries.items():
+        model = make_solver(method["solver"], **PRECOMPUTED)
+        methods[name] = model, [regs] * method["weights"]
         for setting in "ABCD":  # loads compiled code
             _exhaust(setting, (np.eye(4),) * 3, model, [regs[:1]] * method["weights"])
     rows = []
