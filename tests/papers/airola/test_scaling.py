@@ -9,12 +9,8 @@ from kronbench.evaluation import roc_auc
 from kronbench.models import KronSVM
 from kronbench.papers.airola.draw.scaling import draw
 from kronbench.papers.airola.measure import scaling
-<<<<<<< HEAD
 from kronbench.papers.airola.measure.scaling import Folds, Solvers
-=======
-from kronbench.papers.airola.measure.scaling import Folds, Solvers, _Checkerboards
 from kronbench.resources import printed_path
->>>>>>> last-suite
 from kronbench.runner.clock import Timing
 from kronbench.runner.job import run_experiment
 from kronbench.runner.processes import fresh_process
