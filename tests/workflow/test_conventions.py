@@ -1,6 +1,7 @@
 """What Snakemake expects of a workflow: its report, use as a module."""
 
 import functools
+import re
 import zipfile
 
 import pytest
@@ -80,3 +81,41 @@ def test_another_workflow_uses_it_as_a_module_and_reports_it(elsewhere):
     assert kept == table.with_suffix(".html").read_bytes()
     for text in (item.title, item.caption.split(";")[0], plan.papers["airola"]["title"]):
         assert text in html
+
+
+DEPLOYED = f"""
+configfile: "config.yaml"
+
+
+module kronbench:
+    snakefile:
+        "{ROOT}/workflow/Snakefile"
+    config:
+        config
+
+
+use rule * from kronbench
+"""
+
+
+def test_the_entry_of_the_catalog_plans_the_jobs_of_the_root(tmp_path):
+    """Called by name, and as the module of a deployed folder."""
+    (tmp_path / "Snakefile").write_text(DEPLOYED)
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(SETTINGS))
+    settings = (
+        "--dry-run",
+        "--cores",
+        "2",
+        "--configfile",
+        "config.yaml",
+        "--logger",
+        "kronbench",
+    )
+    planned = []
+    for entry in (ROOT / "Snakefile", ROOT / "workflow/Snakefile", "Snakefile"):
+        run = snakemake(tmp_path, "--snakefile", entry, *settings)
+        assert run.returncode == 0, run.stdout
+        jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE))
+        planned.append(jobs - {"all", "catalog"})
+    assert planned[0] == planned[1] == planned[2]
+    assert len(planned[0]) > len(load_plan(SETTINGS).items)
