@@ -50,6 +50,6 @@ onsuccess:
             f"the page of all items of scale '{PLAN.scale}' comes with: snakemake --cores N "
             f"--configfile {PLAN.config_file}",
             f"a page of what is there comes with: "
-            f"python -m kronbench report --config {PLAN.config_file}",
+            f"python -m kronbench_suite report --config {PLAN.config_file}",
             sep="\n",
         )

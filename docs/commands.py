@@ -2,17 +2,18 @@
 
 import argparse
 
-from kronbench import cli
+from kronbench.cli import add_data, add_own_pairs, adder
+from kronbench_suite import cli
 
 
 def own():
     """Commands for a user's own pairs and predictions."""
-    return _parser(cli._add_own_pairs)
+    return _parser(add_own_pairs, cli._add_score)
 
 
 def suite():
     """Commands that run the suite."""
-    return _parser(cli._add_own_methods, cli._add_suite)
+    return _parser(cli._add_own_methods, add_data, cli._add_suite)
 
 
 def jobs():
@@ -22,7 +23,7 @@ def jobs():
 
 def _parser(*groups):
     parser = argparse.ArgumentParser(prog="kronbench", add_help=False)
-    add = cli._adder(parser, "COMMAND")
+    add = adder(parser, "COMMAND")
     for add_commands in groups:
         add_commands(add)
     (commands,) = (action.choices for action in parser._actions)

@@ -11,8 +11,8 @@ _HEAD = """\
 # The files of this folder
 
 `python docs/config_manual.py` writes this page from the descriptions in `workflow/schemas/`. The
-schemas check these files before any work, and refuse unknown keys. The files of a paper are in its
-folder, `src/kronbench/papers/<paper>/`: `paper.yaml`, `claims/`, and its numbers in `printed/`.
+schemas check these files before any work, and refuse unknown keys. The files of a paper are in
+`src/kronbench_suite/papers/<paper>/`: `paper.yaml`, `claims/`, and its numbers in `printed/`.
 """
 
 

@@ -16,7 +16,7 @@ from kronbench.datasets.generators import checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.linalg import csi, gram, incomplete_cholesky
 from kronbench.models import CompleteKronRidge, KronRidge
-from kronbench.report.style import STYLE, new_figure
+from kronbench_suite.report.style import STYLE, new_figure
 
 FOLDER = Path(__file__).parent / "pictures"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.files import read_json
-from kronbench.reference.accepted import accepted_jobs, files_of
-from kronbench.reference.figures import plan_of_scale
-from kronbench.reference.verdicts import (
+from kronbench_suite.reference.accepted import accepted_jobs, files_of
+from kronbench_suite.reference.figures import plan_of_scale
+from kronbench_suite.reference.verdicts import (
     CONTRADICTED,
     HOLDS,
     OURS,
@@ -20,9 +20,9 @@ from kronbench.reference.verdicts import (
     VERDICTS,
     read_verdicts,
 )
-from kronbench.report.claim_files import load_statements
-from kronbench.report.page import where_skipped
-from kronbench.runner.items import measurements
+from kronbench_suite.report.claim_files import load_statements
+from kronbench_suite.report.page import where_skipped
+from kronbench_suite.runner.items import measurements
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"
 README = Path(__file__).parents[1] / "README.md"

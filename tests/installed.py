@@ -11,7 +11,7 @@ import kronbench
 import kronbench.datasets
 import kronbench.models
 from kronbench import PairData
-from kronbench.runner.items import load_scales
+from kronbench_suite.runner.items import load_scales
 
 package = Path(kronbench.__file__).parent
 assert not package.is_relative_to(sys.argv[1]), f"{package} is the checkout"

@@ -10,54 +10,72 @@ from pathlib import Path
 import pytest
 import yaml
 
-import kronbench
-import kronbench.papers
+from kronbench_suite.resources import shipped_papers
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
 MANUAL = runpy.run_path(str(ROOT / "docs" / "config_manual.py"))
-GROUND = {"__version__", "errors", "files", "intervals", "io", "resources", "yaml_files"}
-# What each room may import from inside the package, beside itself and the ground.
+# What stands under all rooms, and files beside them; of the suite, where its papers lie.
+GROUND = {f"kronbench.{name}" for name in "__version__ errors files intervals io".split()}
+GROUND |= {f"kronbench.{name}" for name in "resources solvers yaml_files".split()}
+_SUITE_GROUND = {"kronbench_suite.resources"}
+_TOP = ("kronbench", "kronbench_suite")
+
+
+def _rooms(names, package="kronbench"):
+    return {f"{package}.{name}" for name in names.split()}
+
+
+# What each room may import, beside itself and the ground: the library knows nothing of the suite.
 FLOORS = {
-    "linalg": set(),
-    "pairs": {"linalg"},
-    "class_tree": {"linalg"},
-    "datasets": {"linalg", "pairs"},
-    "evaluation": {"linalg", "pairs", "class_tree"},
-    "models": {"linalg", "pairs", "class_tree", "evaluation"},
-    "runner": {"linalg", "pairs", "datasets", "evaluation"},
-    "own_pairs": {"linalg", "pairs", "datasets", "evaluation", "models", "runner"},
-    "reference": {"runner", "datasets"},
-    "report": {"runner", "reference"},
+    "kronbench/linalg": set(),
+    "kronbench/pairs": _rooms("linalg"),
+    "kronbench/class_tree": _rooms("linalg"),
+    "kronbench/datasets": _rooms("linalg pairs"),
+    "kronbench/evaluation": _rooms("linalg pairs class_tree"),
+    "kronbench/models": _rooms("linalg pairs class_tree evaluation"),
+    "kronbench/own_pairs": _rooms("linalg pairs datasets evaluation models"),
+    "kronbench": _rooms("cli datasets own_pairs"),  # the files that are in no room
+}
+_RUNNER = _rooms("runner", "kronbench_suite") | _SUITE_GROUND
+FLOORS |= {
+    "kronbench_suite/runner": _rooms("linalg pairs datasets evaluation") | _SUITE_GROUND,
+    "kronbench_suite/reference": _rooms("datasets") | _RUNNER,
+    "kronbench_suite/report": _RUNNER | _rooms("reference", "kronbench_suite"),
+    "kronbench_suite/papers/field": _rooms("datasets evaluation pairs") | _RUNNER,
 }
 # Of a paper's folder a measurement knows nothing of the report, a drawing nothing of solvers.
-_MEASURES = {"linalg", "pairs", "class_tree", "datasets", "evaluation", "models", "runner"}
-for _paper in kronbench.resources.shipped_papers():
-    FLOORS[f"papers/{_paper}/measure"] = _MEASURES
-    FLOORS[f"papers/{_paper}/draw"] = {"report", "runner"}
-FLOORS["papers/performance/draw"] |= {"papers"}  # its headlines are numbers of the papers' items
+_MEASURES = _rooms("linalg pairs class_tree datasets evaluation models") | _RUNNER
+for _paper in shipped_papers():
+    FLOORS[f"kronbench_suite/papers/{_paper}/measure"] = _MEASURES
+    FLOORS[f"kronbench_suite/papers/{_paper}/draw"] = _RUNNER | _rooms("report", "kronbench_suite")
+# Its headlines are numbers of the papers' items.
+FLOORS["kronbench_suite/papers/performance/draw"] |= _rooms("papers", "kronbench_suite")
+# These hold rooms: only their own files are looked at.
+_HALLS = {"kronbench", "kronbench_suite/papers/field"}
 
 
 @pytest.mark.parametrize("floor", FLOORS)
 def test_nothing_imports_upward(floor):
-    allowed, own = FLOORS[floor] | GROUND, f"kronbench.{floor.replace('/', '.')}"
-    for file in (PACKAGE / floor).rglob("*.py"):
+    allowed, own = FLOORS[floor] | GROUND, floor.replace("/", ".")
+    folder = ROOT / "src" / floor
+    for file in folder.glob("*.py") if floor in _HALLS else folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             modules = []
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{file.name} imports by a relative path"
                 assert node.names[0].name != "*", f"{file.name} imports all names of a module"
-                # What kronbench itself offers is a room, or a name that stands on one.
-                names = [f"kronbench.{alias.name}" for alias in node.names]
-                modules = names if node.module == "kronbench" else [node.module]
+                # What a package itself offers is a room, or a name that stands on one.
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                modules = names if node.module in _TOP else [node.module]
             elif isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             for module in modules:
                 parts = module.split(".")
-                if parts[0] == "kronbench":
-                    assert len(parts) > 1, f"{file.name} imports all of kronbench"
-                    inside = f"{module}.".startswith(f"{own}.")
-                    assert inside or parts[1] in allowed, f"{file.name} imports {module}"
+                if parts[0] in _TOP and (floor, module) != ("kronbench", "kronbench"):
+                    assert len(parts) > 1, f"{file.name} imports all of {module}"
+                    inside = floor != "kronbench" and f"{module}.".startswith(f"{own}.")
+                    assert inside or ".".join(parts[:2]) in allowed, f"{file.name}: {module}"
 
 
 COMPILED = re.compile(r"\b(njit|overload|intrinsic)\b")  # decorators of what numba types

@@ -7,8 +7,8 @@ from scipy import sparse
 from kronbench import InputError, datasets
 from kronbench.datasets import registry
 from kronbench.resources import config_path
-from kronbench.runner.provenance import data_settings
 from kronbench.yaml_files import read_yaml, validate
+from kronbench_suite.runner.provenance import data_settings
 
 ENTRY = {
     "title": "One",

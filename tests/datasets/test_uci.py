@@ -6,7 +6,7 @@ import pytest
 from kronbench import InputError, datasets
 from kronbench.datasets import registry
 from kronbench.datasets.uci import LAYOUTS, Layout, parse_table
-from kronbench.resources import printed_path
+from kronbench_suite.resources import printed_path
 from tests.helpers import in_memory
 
 TABLES = [name for name, entry in registry.entries().items() if entry.loader == "table"]

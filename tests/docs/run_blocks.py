@@ -12,7 +12,7 @@ from kronbench.cli import main
 from tests.docs.pages import ROOT
 
 _PROGRAMS = f"""
-    kronbench() {{ "{sys.executable}" -m kronbench "$@"; }}
+    kronbench() {{ "{sys.executable}" -m kronbench_suite "$@"; }}
     python() {{ "{sys.executable}" "$@"; }}
 """
 

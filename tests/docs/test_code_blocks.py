@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from kronbench.cli import _parser
-from kronbench.runner.items import load_plan
 from kronbench.yaml_files import validate
+from kronbench_suite.runner.items import load_plan
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.docs.run_blocks import run_console
 from tests.helpers import lay_over, merged

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import kronbench
-from kronbench.runner.items import load_scales
+from kronbench_suite.runner.items import load_scales
 from tests.docs.pages import DOCS, ROOT
 
 ROOMS = ("models", "pairs", "linalg", "class_tree", "evaluation", "datasets")

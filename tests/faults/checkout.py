@@ -13,9 +13,9 @@ import psutil
 import yaml
 
 from kronbench.files import UNFINISHED
-from kronbench.reference.accepted import records_of
-from kronbench.reference.compare import Run, compare
-from kronbench.runner.read_results import read_table
+from kronbench_suite.reference.accepted import records_of
+from kronbench_suite.reference.compare import Run, compare
+from kronbench_suite.runner.read_results import read_table
 from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout
 
 SCALE = Path("results/faults")

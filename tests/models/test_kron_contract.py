@@ -12,7 +12,7 @@ from kronbench import InputError, PairData
 from kronbench.linalg import psd_part
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import LOSSES
-from kronbench.runner.solvers import scores_of
+from kronbench.solvers import scores_of
 from tests.models.kron_problems import product_features, random_labels, random_pairs
 
 MODELS = [

@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 from kronbench import PairData
 from kronbench.errors import InputError
 from kronbench.models import KronNewton, KronSVM
-from kronbench.runner.solvers import scores_of
+from kronbench.solvers import scores_of
 from tests.models.kron_problems import (
     dense_gram,
     gaussian,

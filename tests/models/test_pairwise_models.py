@@ -8,7 +8,7 @@ from kronbench.errors import InputError
 from kronbench.models import KronNewton, KronRidge, KronSVM
 from kronbench.pairs import PAIRWISE, PairData
 from kronbench.pairs.pairwise import OF_ONE_SET
-from kronbench.runner.solvers import scores_of
+from kronbench.solvers import scores_of
 from tests.pairs.test_pairwise import dense
 
 

@@ -8,7 +8,7 @@ import pytest
 from kronbench.errors import InputError
 from kronbench.models import KronSVM
 from kronbench.pairs import PairData
-from kronbench.runner.solvers import SolverMissing, make_solver
+from kronbench.solvers import SolverMissing, make_solver
 
 PAIRS = "kronbench.models.pair_rlscore.PairRLScore"
 installed = importlib.util.find_spec("rlscore") is not None

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from kronbench import InputError
 from kronbench.linalg import gram
 from kronbench.models import KronNewton, KronRidge, KronSVM, PairSGD
-from kronbench.runner.solvers import scores_of
+from kronbench.solvers import scores_of
 from tests.models.kron_problems import random_pairs
 
 EXACT = {"tol": 1e-12, "max_iter": 2000, "row_kernel": "gaussian", "row_gamma": 0.3, "reg": 0.5}

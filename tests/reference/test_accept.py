@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kronbench import files
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference.accepted import (
+from kronbench_suite.reference.accepted import (
     accept,
     accepted_text,
     cost,
@@ -28,11 +28,11 @@ from kronbench.reference.accepted import (
     short_items,
     unpacked,
 )
-from kronbench.reference.compare import compare, read_run
-from kronbench.report import accepted_page, render
-from kronbench.report.page import write_report
-from kronbench.runner.items import load_plan, measurements
-from kronbench.runner.provenance import made_from
+from kronbench_suite.reference.compare import compare, read_run
+from kronbench_suite.report import accepted_page, render
+from kronbench_suite.report.page import write_report
+from kronbench_suite.runner.items import load_plan, measurements
+from kronbench_suite.runner.provenance import made_from
 from tests.helpers import ROOT, merged
 from tests.report.test_report import claim, curves, say, scores, write_results
 

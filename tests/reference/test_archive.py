@@ -13,9 +13,9 @@ import pytest
 
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference import archive as archives
-from kronbench.reference.archive import CRATE, MANIFEST, archive
-from kronbench.reference.compare import compare, read_run
+from kronbench_suite.reference import archive as archives
+from kronbench_suite.reference.archive import CRATE, MANIFEST, archive
+from kronbench_suite.reference.compare import compare, read_run
 from tests.helpers import seal
 from tests.reference.test_compare import folder as run_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference.compare import compare, read_run
+from kronbench_suite.reference.compare import compare, read_run
 
 FRAME = {
     "method": ["A", "A", "B", "B"],

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from kronbench.cli import main
-from kronbench.reference.run_with import compares_methods, outside_of_options
-from kronbench.runner.items import load_plan, load_scales
+from kronbench_suite.reference.run_with import compares_methods, outside_of_options
+from kronbench_suite.runner.items import load_plan, load_scales
 from tests.datasets.test_pair_tables import ENTRY
 from tests.own_pairs.problem import tables
 

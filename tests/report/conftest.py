@@ -1,6 +1,6 @@
 import pytest
 
-from kronbench.runner.items import load_plan
+from kronbench_suite.runner.items import load_plan
 from tests.helpers import merged
 
 

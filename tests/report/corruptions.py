@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kronbench.reference.verdicts import UNTESTED
-from kronbench.report import claims
-from kronbench.report.checks import CHECKS
+from kronbench_suite.reference.verdicts import UNTESTED
+from kronbench_suite.report import claims
+from kronbench_suite.report.checks import CHECKS
 
 
 def corrupted(frame, column, rows=slice(None)):

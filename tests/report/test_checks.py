@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kronbench.intervals import half_width, interval_factor
-from kronbench.report import checks
-from kronbench.report.outcomes import NotMeasured
+from kronbench_suite.report import checks
+from kronbench_suite.report.outcomes import NotMeasured
 from tests.report.corruptions import SOME, column_of
 
 FOLDS = {"over": ["fold"], "test_over_train": 0.25}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kronbench.intervals import half_width
-from kronbench.report import claims
+from kronbench_suite.report import claims
 from tests.helpers import seal
 from tests.report.test_report import claim, curves, write_results
 

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from kronbench import resources
 from kronbench.errors import InputError
-from kronbench.reference.verdicts import UNTESTED
-from kronbench.report import claim_files, claims
-from kronbench.runner.items import load_plan
+from kronbench_suite import resources
+from kronbench_suite.reference.verdicts import UNTESTED
+from kronbench_suite.report import claim_files, claims
+from kronbench_suite.runner.items import load_plan
 from tests.helpers import merged
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from kronbench.reference.figures import plan_of_scale
-from kronbench.report.page import findings
+from kronbench_suite.reference.figures import plan_of_scale
+from kronbench_suite.report.page import findings
 from tests.docs.pages import DOCS
 
 SECTIONS = re.split(

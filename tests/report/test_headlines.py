@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.papers.performance.draw import headlines
-from kronbench.report.style import STYLE
-from kronbench.runner.items import load_plan
+from kronbench_suite.papers.performance.draw import headlines
+from kronbench_suite.report.style import STYLE
+from kronbench_suite.runner.items import load_plan
 from tests.helpers import merged
 
 ITEM = load_plan(merged("smoke")).item("performance", "figure-3")

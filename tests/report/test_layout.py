@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kronbench.errors import InputError
-from kronbench.report import layout
-from kronbench.report.layout import VALUE, Cell, arrange, distance, long_table, printed_columns
-from kronbench.report.numbers import format_number
-from kronbench.runner.items import load_plan
+from kronbench_suite.report import layout
+from kronbench_suite.report.layout import (
+    VALUE,
+    Cell,
+    arrange,
+    distance,
+    long_table,
+    printed_columns,
+)
+from kronbench_suite.report.numbers import format_number
+from kronbench_suite.runner.items import load_plan
 from tests.helpers import merged
 
 TABLE = next(item for item in load_plan(merged("smoke")).items if item.layout)

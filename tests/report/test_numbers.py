@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from kronbench.report.numbers import format_number
+from kronbench_suite.report.numbers import format_number
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 

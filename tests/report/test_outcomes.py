@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from kronbench.intervals import half_width, interval_factor
-from kronbench.report.estimates import disturbed, exponent
-from kronbench.report.outcomes import Margin, by_repeat, outcome, paired, stated, table
+from kronbench_suite.report.estimates import disturbed, exponent
+from kronbench_suite.report.outcomes import Margin, by_repeat, outcome, paired, stated, table
 
 SPREAD = {"over": ["fold"], "test_over_train": 0.25}
 HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"

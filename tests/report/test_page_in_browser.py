@@ -15,8 +15,8 @@ import subprocess
 
 import pytest
 
-from kronbench.report import render
-from kronbench.report.page import write_report
+from kronbench_suite.report import render
+from kronbench_suite.report.page import write_report
 from tests.report.test_report import claim, curves, say, scores, write_results
 
 BROWSER = next(

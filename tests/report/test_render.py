@@ -2,8 +2,8 @@
 
 import xml.etree.ElementTree as ElementTree
 
-from kronbench.report.layout import Cell, Grid
-from kronbench.report.render import markdown, templates
+from kronbench_suite.report.layout import Cell, Grid
+from kronbench_suite.report.render import markdown, templates
 
 GRID = Grid(
     title="50 % of nᵢ",

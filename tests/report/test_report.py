@@ -11,11 +11,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from kronbench.errors import InputError
-from kronbench.report import claim_files, render
-from kronbench.report.page import _CAUSES, write_report
 from kronbench.resources import schema_path
-from kronbench.runner.read_results import read_numbers
 from kronbench.yaml_files import read_yaml
+from kronbench_suite.report import claim_files, render
+from kronbench_suite.report.page import _CAUSES, write_report
+from kronbench_suite.runner.read_results import read_numbers
 from tests.helpers import seal
 
 
@@ -137,7 +137,7 @@ def claim(**check):
 def say(monkeypatch, *entries, inconsistencies=()):
     """Let the page know these claims and inconsistencies alone."""
     statements = claim_files.Statements(list(entries), list(inconsistencies))
-    monkeypatch.setattr("kronbench.report.page.load_statements", lambda plan: statements)
+    monkeypatch.setattr("kronbench_suite.report.page.load_statements", lambda plan: statements)
 
 
 def test_an_item_draws_the_tables_of_another(plan):

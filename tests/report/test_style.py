@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from kronbench.report.style import ALARM, coinciding, log_ticks, new_figure, stamp
+from kronbench_suite.report.style import ALARM, coinciding, log_ticks, new_figure, stamp
 
 
 @pytest.mark.parametrize(

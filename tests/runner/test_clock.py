@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from kronbench.runner import clock
-from kronbench.runner.clock import (
+from kronbench_suite.runner import clock
+from kronbench_suite.runner.clock import (
     Calls,
     Stopwatch,
     TimeCap,

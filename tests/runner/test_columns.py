@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from kronbench.errors import InputError
-from kronbench.runner.columns import (
+from kronbench_suite.runner.columns import (
     RUNNER,
     TIMING,
     Columns,
@@ -15,8 +15,8 @@ from kronbench.runner.columns import (
     declared,
     recorded,
 )
-from kronbench.runner.items import load_plan, load_scales
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.items import load_plan, load_scales
+from kronbench_suite.runner.job import run_experiment
 from tests.helpers import merged
 
 COLUMNS = TIMING | Columns(key=("method", "fold"), repeats=("fold",))
@@ -62,7 +62,7 @@ def test_a_scale_is_laid_over_the_default_one():
 
 
 def test_the_runner_refuses_what_an_experiment_does_not_declare(monkeypatch):
-    experiment = importlib.import_module("kronbench.papers.airola.measure.loss_derivatives")
+    experiment = importlib.import_module("kronbench_suite.papers.airola.measure.loss_derivatives")
     spec = {"draws": 1, "n": 20, "seed": 1}
     frame = run_experiment("airola.loss_derivatives", spec, None, "all")
     assert {"dataset", "source", "seed", "peak_mib"} <= set(frame)

@@ -7,12 +7,12 @@ import pytest
 
 # A workflow with a shell that waits for a job, as Snakemake has them.
 JOB = (
-    "import time; from kronbench.runner.end_with_workflow import exit_with_parent; "
+    "import time; from kronbench_suite.runner.end_with_workflow import exit_with_parent; "
     "exit_with_parent(); "
 )
 WORKFLOW = """
 import subprocess, sys, time
-from kronbench.runner.end_with_workflow import mark_jobs
+from kronbench_suite.runner.end_with_workflow import mark_jobs
 if sys.argv[2] == "leads":
     mark_jobs()
 subprocess.run(["bash", "-c", '"$0" -c "$1"; true', sys.executable, sys.argv[1]])
@@ -51,7 +51,7 @@ def test_a_job_ends_with_its_workflow_and_with_its_shell(family, killed):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a signal of Linux")
 def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
-    seldom = "from kronbench.runner import end_with_workflow as e; e._PERIOD = 100; "
+    seldom = "from kronbench_suite.runner import end_with_workflow as e; e._PERIOD = 100; "
     _, shell, job = family(job=seldom + JOB)
     shell.kill()
     job.wait(5)
@@ -59,7 +59,7 @@ def test_a_job_does_not_look_for_its_shell_to_end_with_it(family):
 
 def test_a_workflow_that_is_gone_is_named():
     """As the variable of a terminal that a workflow had opened."""
-    job = "import os; from kronbench.runner import end_with_workflow as e; "
+    job = "import os; from kronbench_suite.runner import end_with_workflow as e; "
     job += f"os.environ[e._VARIABLE] = '{2**22 + 1}'; e.exit_with_parent()"
     done = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, check=False)
     assert done.returncode == 1

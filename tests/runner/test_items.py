@@ -6,12 +6,13 @@ import yaml
 
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.resources import config_path, paper_path
-from kronbench.runner import items
-from kronbench.runner.items import check_scale, load_plan
-from kronbench.runner.job import run_job
-from kronbench.runner.solvers import SolverMissing, make_solver
+from kronbench.resources import config_path
+from kronbench.solvers import SolverMissing, make_solver
 from kronbench.yaml_files import read_yaml
+from kronbench_suite.resources import paper_path
+from kronbench_suite.runner import items
+from kronbench_suite.runner.items import check_scale, load_plan
+from kronbench_suite.runner.job import run_job
 from tests.helpers import lay_over, merged
 
 

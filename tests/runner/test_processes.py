@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from kronbench.runner.processes import fresh_process
+from kronbench_suite.runner.processes import fresh_process
 
 VARIABLE = "KRONBENCH_TEST_OF_PROCESSES"
 both_kinds = pytest.mark.parametrize("environment", [None, {VARIABLE: "1"}])
@@ -35,7 +35,7 @@ def test_an_environment_is_that_of_the_process_alone(monkeypatch):
 def test_nothing_is_left_of_the_threads_of_numba():
     program = (
         "import numba\n"
-        "from kronbench.runner.processes import fresh_process\n"
+        "from kronbench_suite.runner.processes import fresh_process\n"
         "if __name__ == '__main__':\n"
         "    with fresh_process('numba') as pool:\n"
         "        pool.apply(numba.set_num_threads, (1,))\n"
@@ -48,7 +48,7 @@ def test_nothing_is_left_of_the_threads_of_numba():
 def test_processes_end_where_their_job_is_killed(environment):
     program = (
         "import time\n"
-        "from kronbench.runner.processes import fresh_process\n"
+        "from kronbench_suite.runner.processes import fresh_process\n"
         "if __name__ == '__main__':\n"
         f"    with fresh_process('math', environment={environment}) as pool:\n"
         "        print('ready', pool.apply(int), flush=True)\n"  # it has begun

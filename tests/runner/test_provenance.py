@@ -11,10 +11,10 @@ import kronbench.class_tree
 import kronbench.linalg
 import kronbench.models
 import kronbench.pairs
-from kronbench.resources import package_path
-from kronbench.runner import provenance
-from kronbench.runner.items import load_plan
-from kronbench.runner.provenance import (
+from kronbench_suite.resources import package_path
+from kronbench_suite.runner import provenance
+from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.provenance import (
     data_code,
     data_settings,
     drawing_digest,

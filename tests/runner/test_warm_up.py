@@ -8,7 +8,7 @@ from kronbench import models
 from kronbench.linalg import adi_nodes, panel_loops
 from kronbench.models import _libsvm_calls, pair_knn
 from kronbench.pairs import _routes
-from kronbench.runner.warm_up import warm_up
+from kronbench_suite.runner.warm_up import warm_up
 
 
 def test_products_and_each_named_solver_are_warmed_up_once(tmp_path, monkeypatch):

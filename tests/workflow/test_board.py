@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 def run_with(checkout, name, *options):
     """Run a solver on the board of the data set of the tutorial; the folder of its results."""
-    command = [sys.executable, "-m", "kronbench", "run-with", f"held_out.{name}", "rivals"]
+    command = [sys.executable, "-m", "kronbench_suite", "run-with", f"held_out.{name}", "rivals"]
     command += ["table-1", "--scale", "smoke", "--registry", "registry.yaml", "--data", "lab"]
     command += ["--path", ".", *options]
     done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=800)

@@ -6,7 +6,7 @@ import os
 import pytest
 import yaml
 
-from kronbench.runner.items import load_plan
+from kronbench_suite.runner.items import load_plan
 from tests import helpers
 from tests.helpers import due, merged
 
@@ -99,34 +99,34 @@ def comment(text):
 
 
 PAGE = {"claims and page"}
-AIROLA = "src/kronbench/papers/airola/paper.yaml"
+AIROLA = "src/kronbench_suite/papers/airola/paper.yaml"
 # measurements that take airola's scaling or machines of linalg.lssvm_paths
 WITH_THEM = ("scaling", "minimal_rank", "repeated_ranks", "low_rank")
 # What is edited, file by file, and the jobs that are then due; one dry run for several edits.
 EDITS = {
     "comments, arguments, what runs before the clock; words, claims, template, list of items": (
         {
-            "src/kronbench/papers/airola/measure/scaling.py": comment,
+            "src/kronbench_suite/papers/airola/measure/scaling.py": comment,
             "src/kronbench/cli.py": code,
-            "src/kronbench/runner/warm_up.py": code,
+            "src/kronbench_suite/runner/warm_up.py": code,
             AIROLA: in_yaml("items", "figure-3", "caption", value="Other words."),
-            "src/kronbench/papers/bach/claims/claims.yaml": comment,
-            "src/kronbench/papers/airola/claims/section-1.yaml": comment,
-            "src/kronbench/report/checks.py": code,
-            "src/kronbench/report/templates/page.html.j2": comment,
-            "src/kronbench/runner/items.py": code,
+            "src/kronbench_suite/papers/bach/claims/claims.yaml": comment,
+            "src/kronbench_suite/papers/airola/claims/section-1.yaml": comment,
+            "src/kronbench_suite/report/checks.py": code,
+            "src/kronbench_suite/report/templates/page.html.j2": comment,
+            "src/kronbench_suite/runner/items.py": code,
         },
         PAGE,
     ),
     "one experiment, and a solver that another one takes": (
         {
-            "src/kronbench/papers/airola/measure/scaling.py": code,
+            "src/kronbench_suite/papers/airola/measure/scaling.py": code,
             "src/kronbench/linalg/lssvm_paths.py": code,
         },
         measured(lambda item: item.experiment in WITH_THEM),
     ),
     "the runner": (
-        {"src/kronbench/runner/job.py": code},
+        {"src/kronbench_suite/runner/job.py": code},
         measured(lambda item: True),
     ),
     "a format of data, and a registry entry": (
@@ -138,8 +138,8 @@ EDITS = {
     ),
     "a drawing, printed numbers, a parameter, and the drawing of another item": (
         {
-            "src/kronbench/papers/airola/draw/method_auc.py": code,
-            "src/kronbench/papers/airola/printed/table6-auc.csv": lambda text: text + "\n",
+            "src/kronbench_suite/papers/airola/draw/method_auc.py": code,
+            "src/kronbench_suite/papers/airola/printed/table6-auc.csv": lambda text: text + "\n",
             AIROLA: lambda text: in_yaml("items", "figure-2", "drawing", value="zero_shot")(
                 in_yaml("items", "figure-1", "parameters", "fraction", value=0.5)(text)
             ),
@@ -168,7 +168,7 @@ def test_an_edit_makes_due_what_it_can_change_and_nothing_else(finished, what):
 def test_a_lost_table_is_made_again_before_a_page_that_reads_it(finished):
     lost = PLAN.item("airola", "figure-3")
     table = finished / lost.table(lost.parts[0])
-    claims = finished / "src/kronbench/papers/bach/claims/claims.yaml"
+    claims = finished / "src/kronbench_suite/papers/bach/claims/claims.yaml"
     status = table.stat()
     table.unlink()
     try:

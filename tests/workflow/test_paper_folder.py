@@ -9,11 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kronbench import resources
 from kronbench.cli import main
 from kronbench.errors import InputError
-from kronbench.reference.run_with import check_paper, plan_with_paper
-from kronbench.runner import provenance
+from kronbench.resources import ADDED_REGISTRIES
+from kronbench_suite import resources
+from kronbench_suite.reference.run_with import check_paper, plan_with_paper
+from kronbench_suite.runner import provenance
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
@@ -22,12 +23,13 @@ FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A copy to be spoilt; what the process knows of papers is forgotten afterwards."""
-    monkeypatch.setattr("kronbench.papers.__path__", resources.PAPERS_PATH)
+    monkeypatch.setattr("kronbench_suite.papers.__path__", resources.PAPERS_PATH)
     before = list(resources.PAPERS_PATH)
     forget()
     yield Path(shutil.copytree(FOLDER, tmp_path / "aeberhard"))
     resources.PAPERS_PATH[:] = before
     resources.ADDED_PAPERS.clear()
+    ADDED_REGISTRIES.clear()
     forget()
 
 
@@ -35,7 +37,9 @@ def forget():
     """What was read of the folder's modules, and the modules themselves."""
     for read in (provenance.file_of, provenance.names_in, provenance.read_module):
         read.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("kronbench.papers.aeberhard")]:
+    for name in [
+        name for name in sys.modules if name.startswith("kronbench_suite.papers.aeberhard")
+    ]:
         del sys.modules[name]
 
 
@@ -44,7 +48,7 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     for name in ("Snakefile", "workflow", "config", "profiles", "src"):
         (tmp_path / name).symlink_to(ROOT / name)
     done = subprocess.run(
-        [sys.executable, "-m", "kronbench", "run-with", FOLDER, "--scale", "smoke"],
+        [sys.executable, "-m", "kronbench_suite", "run-with", FOLDER, "--scale", "smoke"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -74,7 +78,7 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
     forget()
     wrong = [said for _, said in check_paper(*plan_with_paper(folder)) if said]
     assert wrong == [
-        "COLUMNS is not a kronbench.runner.columns.Columns",
+        "COLUMNS is not a kronbench_suite.runner.columns.Columns",
         "draw takes other parameters than frame, item",
     ]
 

@@ -8,11 +8,11 @@ import re
 import pandas as pd
 import pytest
 
-from kronbench.reference.compare import compare, markdown, moved, read_run
-from kronbench.report.claim_files import load_statements
-from kronbench.report.claims import rows_of
-from kronbench.report.page import sentences
-from kronbench.runner.items import load_plan
+from kronbench_suite.reference.compare import compare, markdown, moved, read_run
+from kronbench_suite.report.claim_files import load_statements
+from kronbench_suite.report.claims import rows_of
+from kronbench_suite.report.page import sentences
+from kronbench_suite.runner.items import load_plan
 from tests import helpers
 from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by
@@ -123,7 +123,7 @@ def test_without_mirror_and_network_surrogates_are_stamped(checkout, tmp_path):
     assert (
         "the page of all items of scale 'offline' comes with: snakemake --cores N " in run.stdout
     )
-    assert f"comes with: python -m kronbench report --config {config}\n" in run.stdout
+    assert f"comes with: python -m kronbench_suite report --config {config}\n" in run.stdout
     record = json.loads((checkout / "results/offline/airola/figure-3.json").read_text())
     assert record["surrogates"] == ["E", "GPCR", "IC", "Ki"]
     table = pd.read_csv(checkout / "results/offline/airola/table-5.csv")
@@ -145,7 +145,7 @@ def test_real_data_wanted_and_not_to_be_had(checkout, tmp_path):
     assert "FAILED: data ki" in run.stdout
     assert "kronbench: error: " in run.stdout
     assert "to repeat it alone:" in run.stdout
-    assert '-m kronbench prepare ki --config \'{"scale": "real",' in run.stdout
+    assert '-m kronbench_suite prepare ki --config \'{"scale": "real",' in run.stdout
     assert not (checkout / "results/real/data/ki/data.npz").exists()
 
 

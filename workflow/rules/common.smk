@@ -9,10 +9,10 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import os_error_advice
-from kronbench.reference.accepted import cost, memory_mb, minutes
-from kronbench.runner.items import check_scale, load_plan
-from kronbench.runner.end_with_workflow import mark_jobs
-from kronbench.runner.provenance import (
+from kronbench_suite.reference.accepted import cost, memory_mb, minutes
+from kronbench_suite.runner.items import check_scale, load_plan
+from kronbench_suite.runner.end_with_workflow import mark_jobs
+from kronbench_suite.runner.provenance import (
     data_digest,
     drawing_digest,
     page_digest,
@@ -40,7 +40,7 @@ except InputError as error:
 
 def check_claims():
     """Read the claims: one that cannot be judged ends the run here, not after its jobs."""
-    from kronbench.report.claim_files import load_statements
+    from kronbench_suite.report.claim_files import load_statements
 
     try:
         load_statements(PLAN)

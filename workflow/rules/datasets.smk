@@ -22,5 +22,5 @@ rule dataset:
     message:
         "data {wildcards.name}"
     shell:
-        "python -m kronbench prepare {wildcards.name:q} --config {params.config:q}"
+        "python -m kronbench_suite prepare {wildcards.name:q} --config {params.config:q}"
         " --results {params.results:q} > {log:q} 2>&1"

@@ -27,7 +27,7 @@ rule compile:
     message:
         "compile kernels"
     shell:
-        "python -m kronbench compile --config {params.config:q} --out {output:q} > {log:q} 2>&1"
+        "python -m kronbench_suite compile --config {params.config:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule experiment:
@@ -64,7 +64,7 @@ rule experiment:
     message:
         "{wildcards.paper} {wildcards.item}: {wildcards.part}"
     shell:
-        "python -m kronbench run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
+        "python -m kronbench_suite run {wildcards.paper} {wildcards.item} {wildcards.part:q}"
         " --config {params.config:q} --results {params.results:q} --threads {threads} > {log:q} 2>&1"
 
 

@@ -33,7 +33,7 @@ rule render:
     message:
         "draw {wildcards.paper} {wildcards.item}"
     shell:
-        "python -m kronbench render {wildcards.paper} {wildcards.item}"
+        "python -m kronbench_suite render {wildcards.paper} {wildcards.item}"
         " --config {params.config:q} --results {params.results:q} > {log:q} 2>&1"
 
 
@@ -114,7 +114,7 @@ rule report:
     message:
         "claims and page"
     shell:
-        "python -m kronbench report --config {input.settings:q} --results {params.results:q}"
+        "python -m kronbench_suite report --config {input.settings:q} --results {params.results:q}"
         " > {log:q} 2>&1"
 
 

@@ -220,7 +220,7 @@ def _loader(entry):
     if ":" in entry.loader and entry.folder:
         module, _, name = entry.loader.partition(":")
         try:
-            path = f"kronbench.papers.{entry.folder.name}.{module}"
+            path = f"kronbench_suite.papers.{entry.folder.name}.{module}"
             loader = getattr(import_module(path), name)
         except (ImportError, AttributeError) as error:
             raise InputError(f"{named}: {error}") from None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kronbench.errors import InputError
-from kronbench.resources import ADDED_PAPERS, config_path
+from kronbench.resources import ADDED_REGISTRIES, config_path
 from kronbench.yaml_files import read_yaml, validate
 
 _ANY_SIZE = 1 << 32  # bytes; for files whose size is not registered
@@ -63,8 +63,7 @@ class Entry:
 def entries() -> dict[str, Entry]:
     """All registered data sets by name, in the order of the registry, then the user's own."""
     known = dict(_read(config_path("datasets.yaml")))
-    files = [folder / "data.yaml" for folder in ADDED_PAPERS.values()]
-    files = [file for file in files if file.is_file()]
+    files = [file for file in ADDED_REGISTRIES if file.is_file()]
     own = os.environ.get("KRONBENCH_REGISTRY")
     for file in [*files, Path(own).expanduser().absolute()] if own else files:
         lowered = {name.lower(): name for name in known}

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from kronbench.errors import InputError
 from kronbench.own_pairs.recipe import find_solver
 from kronbench.pairs import PairData
-from kronbench.runner.solvers import scores_of
+from kronbench.solvers import scores_of
 
 # Between scores, relative to the largest: of one fit, and of two whose iterations end by a
 # tolerance, which moves what they choose.

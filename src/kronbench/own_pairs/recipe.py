@@ -26,7 +26,7 @@ from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.pairs import PairData
-from kronbench.runner.solvers import import_object
+from kronbench.solvers import import_object
 from kronbench.yaml_files import number_or_text
 
 _WORDS = {"true": True, "false": False, "none": None}

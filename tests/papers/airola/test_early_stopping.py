@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.papers.airola.measure import early_stopping, method_comparison
-from kronbench.papers.airola.measure.early_stopping import run
-from kronbench.runner.job import run_experiment
-from kronbench.runner.seeds import generator
+from kronbench_suite.papers.airola.measure import early_stopping, method_comparison
+from kronbench_suite.papers.airola.measure.early_stopping import run
+from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.seeds import generator
 
 SPEC = {
     "solver": "kronbench.models.KronRidge",

@@ -6,8 +6,8 @@ import pytest
 
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.models import PairLibSVM
-from kronbench.papers.airola.measure.gaussian_auc import LibSVMKernel
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.airola.measure.gaussian_auc import LibSVMKernel
+from kronbench_suite.runner.job import run_experiment
 
 SPEC = {"fraction": 0.25, "folds": [0, 5], "regs": [0.5, 8.0], "seed": 7}
 

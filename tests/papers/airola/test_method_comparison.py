@@ -10,9 +10,9 @@ from kronbench.datasets.dataset import Dataset
 from kronbench.datasets.generators import registered_checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.models import PairKNN
-from kronbench.papers.airola.draw import baseline_parameters, method_auc, method_seconds
-from kronbench.papers.airola.measure import method_comparison
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.airola.draw import baseline_parameters, method_auc, method_seconds
+from kronbench_suite.papers.airola.measure import method_comparison
+from kronbench_suite.runner.job import run_experiment
 
 SPEC = {
     "fraction": 0.25,

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.papers.airola.draw import complexity
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.airola.draw import complexity
+from kronbench_suite.runner.job import run_experiment
 
 COST = {
     "features": 5,

@@ -7,14 +7,14 @@ import pytest
 
 from kronbench.evaluation import roc_auc
 from kronbench.models import KronSVM
-from kronbench.papers.airola.draw.scaling import draw
-from kronbench.papers.airola.measure import scaling
-from kronbench.papers.airola.measure.scaling import Folds, Solvers
-from kronbench.resources import printed_path
-from kronbench.runner.clock import Timing
-from kronbench.runner.job import run_experiment
-from kronbench.runner.processes import fresh_process
-from kronbench.runner.seeds import generator
+from kronbench_suite.papers.airola.draw.scaling import draw
+from kronbench_suite.papers.airola.measure import scaling
+from kronbench_suite.papers.airola.measure.scaling import Folds, Solvers
+from kronbench_suite.resources import printed_path
+from kronbench_suite.runner.clock import Timing
+from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.processes import fresh_process
+from kronbench_suite.runner.seeds import generator
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
 SPEC = {

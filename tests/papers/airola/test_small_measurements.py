@@ -5,10 +5,10 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from kronbench.pairs import LOSSES
-from kronbench.papers.airola.draw import losses
-from kronbench.papers.airola.measure import loss_derivatives
-from kronbench.runner.job import run_experiment
-from kronbench.runner.seeds import generator
+from kronbench_suite.papers.airola.draw import losses
+from kronbench_suite.papers.airola.measure import loss_derivatives
+from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.seeds import generator
 
 
 def test_kernel_entries_are_those_of_all_pairs_of_vertices(data):

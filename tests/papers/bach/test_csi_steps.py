@@ -3,8 +3,8 @@
 import numpy as np
 
 from kronbench.linalg import KernelColumns, incomplete_cholesky
-from kronbench.papers.bach.measure.csi_steps import redo_cholesky
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.bach.measure.csi_steps import redo_cholesky
+from kronbench_suite.runner.job import run_experiment
 
 SPEC = {
     "sizes": [300, 600],

@@ -14,14 +14,14 @@ from sklearn.model_selection import ShuffleSplit
 from kronbench.datasets import load
 from kronbench.datasets.registry import find
 from kronbench.linalg import gram
-from kronbench.papers.bach.draw import minimal_rank as table, rank_readings, repeated_ranks
-from kronbench.papers.bach.measure import minimal_rank
-from kronbench.papers.bach.measure.repeated_ranks import _numerical_rank
-from kronbench.report.claim_files import load_statements
-from kronbench.resources import printed_path
-from kronbench.runner.items import load_scales
-from kronbench.runner.job import run_experiment
-from kronbench.runner.seeds import generator
+from kronbench_suite.papers.bach.draw import minimal_rank as table, rank_readings, repeated_ranks
+from kronbench_suite.papers.bach.measure import minimal_rank
+from kronbench_suite.papers.bach.measure.repeated_ranks import _numerical_rank
+from kronbench_suite.report.claim_files import load_statements
+from kronbench_suite.resources import printed_path
+from kronbench_suite.runner.items import load_scales
+from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.seeds import generator
 
 PLAN = load_scales()[0]
 SPEC = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kronbench.datasets import Dataset, PublishedFold
-from kronbench.papers.field.measure import affinity_folds
+from kronbench_suite.papers.field.measure import affinity_folds
 
 SPEC = {
     "seed": 3,

@@ -4,7 +4,7 @@ import pytest
 from kronbench.datasets import Dataset
 from kronbench.evaluation import shuffle_split
 from kronbench.models import KronRidge
-from kronbench.papers.field.measure.cold_splits import _Problem
+from kronbench_suite.papers.field.measure.cold_splits import _Problem
 
 SPEC = {
     "kernels": ["drug_similarity", "target_similarity"],

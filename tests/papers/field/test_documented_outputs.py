@@ -8,8 +8,8 @@ from scipy.sparse.linalg import minres
 from kronbench.datasets import Dataset
 from kronbench.evaluation import concordance_index
 from kronbench.models import TwoStepRidge
-from kronbench.papers.field.draw.documented_outputs import tabulate
-from kronbench.papers.field.measure.documented_outputs import random_folds, run
+from kronbench_suite.papers.field.draw.documented_outputs import tabulate
+from kronbench_suite.papers.field.measure.documented_outputs import random_folds, run
 
 KERNELS = {"row_kernel": "precomputed", "col_kernel": "precomputed"}
 

@@ -6,7 +6,7 @@ from kronbench.evaluation import roc_auc, shuffle_split
 from kronbench.linalg import gram
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
-from kronbench.papers.field.measure import published_curves
+from kronbench_suite.papers.field.measure import published_curves
 
 SPEC = {
     "kernel": "Gaussian",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kronbench.models import KronSVM
-from kronbench.papers.performance.measure import largest_runs
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.performance.measure import largest_runs
+from kronbench_suite.runner.job import run_experiment
 
 GAUSSIAN = {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 1.0, "col_gamma": 1.0}
 SVM = {"solver": "kronbench.models.KronSVM", "parameters": GAUSSIAN}

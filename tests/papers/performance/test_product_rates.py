@@ -5,7 +5,7 @@ import importlib.util
 
 import numpy as np
 
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.job import run_experiment
 
 SPEC = {
     "methods": {"matrix product": [128], "sparse": [60, 90], "dense": [60], "scipy": [60]},

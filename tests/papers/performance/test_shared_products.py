@@ -2,7 +2,7 @@
 
 import pytest
 
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.job import run_experiment
 
 SPEC = {
     "fraction": 0.25,

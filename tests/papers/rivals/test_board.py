@@ -12,13 +12,13 @@ from sklearn.metrics import roc_auc_score
 from kronbench.errors import InputError
 from kronbench.evaluation import margin_scores, mean_of_models
 from kronbench.own_pairs.contract import check_keeps_contract
-from kronbench.own_pairs.score_predictions import score_kept
 from kronbench.pairs import PairData
-from kronbench.papers.rivals.draw import head_to_head, rank_groups
-from kronbench.papers.rivals.draw.comparisons import level_with_best, ranks
-from kronbench.papers.rivals.measure import board
-from kronbench.papers.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
-from kronbench.runner.items import load_scales
+from kronbench_suite.papers.field.score_predictions import score_kept
+from kronbench_suite.papers.rivals.draw import head_to_head, rank_groups
+from kronbench_suite.papers.rivals.draw.comparisons import level_with_best, ranks
+from kronbench_suite.papers.rivals.measure import board
+from kronbench_suite.papers.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
+from kronbench_suite.runner.items import load_scales
 
 PLAN = next(plan for plan in load_scales() if plan.scale == "smoke")
 SPEC = dict(PLAN.item("rivals", "table-1").parameters)
@@ -141,7 +141,7 @@ def test_the_last_factors_solve_their_ridge_regressions():
 
 def test_boosted_trees_along_their_number_are_those_of_each_number():
     pytest.importorskip("lightgbm")
-    from kronbench.papers.rivals.measure.pair_lightgbm import PairLightGBM
+    from kronbench_suite.papers.rivals.measure.pair_lightgbm import PairLightGBM
 
     rng = np.random.default_rng(3)
     X = PairData.complete(rng.standard_normal((20, 2)), rng.standard_normal((15, 3)))

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from kronbench.class_tree import Tree
-from kronbench.papers.rivals.measure import class_tree_rivals
-from kronbench.papers.rivals.measure.class_tree_rivals import _OnPaths, tree_scores
+from kronbench_suite.papers.rivals.measure import class_tree_rivals
+from kronbench_suite.papers.rivals.measure.class_tree_rivals import _OnPaths, tree_scores
 from tests.small_classes import PARENTS, documents
 
 OURS = ["logistic regression, flat", "LinearSVC, flat"]
@@ -15,7 +15,7 @@ OURS += ["Newton, flat", "Newton, tree", "Newton, tree, learned"]
 
 def test_a_rival_that_is_not_installed_is_told(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("kronbench.runner.solvers._nearest_package", lambda *names: None)
+    monkeypatch.setattr("kronbench.solvers._nearest_package", lambda *names: None)
     methods, skipped = class_tree_rivals.installed_methods(Tree(PARENTS), 2)
     assert list(methods) == OURS
     assert len(skipped) == 3

@@ -11,8 +11,8 @@ from scipy.linalg import pinvh
 from kronbench.datasets import load
 from kronbench.linalg import gram
 from kronbench.models import CSILSSVM
-from kronbench.papers.rivals.draw import low_rank_table
-from kronbench.papers.rivals.measure import low_rank
+from kronbench_suite.papers.rivals.draw import low_rank_table
+from kronbench_suite.papers.rivals.measure import low_rank
 
 SPEC = {
     "selection_points": 120,

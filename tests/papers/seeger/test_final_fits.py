@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.job import run_experiment
 from tests.small_classes import COMMON, documents
 
 

@@ -1,6 +1,6 @@
 """Section 7: low rank, coupling and uncertain targets."""
 
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.job import run_experiment
 from tests.small_classes import COMMON, documents, pixels
 
 

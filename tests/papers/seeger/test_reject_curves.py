@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.base import clone
 
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
-from kronbench.papers.seeger.measure.reject_curves import joint_log_proba, learn
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.seeger.measure.reject_curves import joint_log_proba, learn
+from kronbench_suite.runner.job import run_experiment
 from tests.models.hierarchical_problems import clouds
 from tests.small_classes import COMMON, pixels
 

@@ -6,11 +6,11 @@ import pytest
 from kronbench.datasets.drug_target import kernels
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
-from kronbench.papers.stock.draw.decomposition_cost import tabulate
-from kronbench.papers.stock.measure.decomposition_cost import at_another_weight
-from kronbench.papers.stock.measure.kernels import PRECOMPUTED
-from kronbench.runner.items import load_plan
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.stock.draw.decomposition_cost import tabulate
+from kronbench_suite.papers.stock.measure.decomposition_cost import at_another_weight
+from kronbench_suite.papers.stock.measure.kernels import PRECOMPUTED
+from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.job import run_experiment
 from tests.helpers import merged
 
 SPEC = {

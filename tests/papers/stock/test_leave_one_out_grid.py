@@ -9,16 +9,16 @@ from sklearn.metrics import roc_auc_score
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import TwoStepRidge
-from kronbench.papers.stock.draw import (
+from kronbench_suite.papers.stock.draw import (
     leave_one_out_table,
     regularization_curves,
     regularization_maps,
 )
-from kronbench.papers.stock.measure import leave_one_out_grid
-from kronbench.report.numbers import read_printed
-from kronbench.runner.clock import Timing
-from kronbench.runner.items import load_plan
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.stock.measure import leave_one_out_grid
+from kronbench_suite.report.numbers import read_printed
+from kronbench_suite.runner.clock import Timing
+from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.job import run_experiment
 from tests.helpers import merged
 
 GRID = {

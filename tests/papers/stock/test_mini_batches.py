@@ -8,14 +8,14 @@ from scipy.sparse.csgraph import shortest_path
 
 from kronbench.datasets.dataset import Dataset
 from kronbench.models import IndependentRidge, TwoStepRidge
-from kronbench.papers.stock.measure import mini_batches
-from kronbench.papers.stock.measure.mini_batches import (
+from kronbench_suite.papers.stock.measure import mini_batches
+from kronbench_suite.papers.stock.measure.mini_batches import (
     SecondStep,
     _Corpus,
     _selected,
     path_features,
 )
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.job import run_experiment
 from tests.small_corpus import small_lshtc
 
 SPEC = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kronbench.models import TwoStepRidge
-from kronbench.runner.job import run_experiment
+from kronbench_suite.runner.job import run_experiment
 from tests.helpers import matrix
 
 run = functools.partial(run_experiment, "stock.schematics")

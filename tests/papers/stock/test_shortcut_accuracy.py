@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kronbench.papers.stock.draw import shortcut_accuracy as drawing
-from kronbench.papers.stock.measure import shortcut_accuracy
-from kronbench.papers.stock.measure.retraining import retrained_kron_leave_one_out
-from kronbench.runner.job import run_experiment
+from kronbench_suite.papers.stock.draw import shortcut_accuracy as drawing
+from kronbench_suite.papers.stock.measure import shortcut_accuracy
+from kronbench_suite.papers.stock.measure.retraining import retrained_kron_leave_one_out
+from kronbench_suite.runner.job import run_experiment
 from tests.models.complete_problems import make_problem, problems, retrained, splits
 
 SHORT = {"seed": 5, "regs": [0.5], "retrainings": 3}

@@ -8,7 +8,7 @@ import numpy as np
 
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import IndependentRidge, TwoStepRidge
-from kronbench.papers.stock.measure.kernels import PRECOMPUTED
+from kronbench_suite.papers.stock.measure.kernels import PRECOMPUTED
 
 
 def test_it_does_not_matter_whether_the_first_step_is_over_instances_or_tasks(nr):

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from kronbench.evaluation import micro_auc
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
-from kronbench.papers.stock.measure.transfer_learning_curves import (
+from kronbench_suite.papers.stock.measure.transfer_learning_curves import (
     Shared,
     Split,
     Transfer,

@@ -1,6 +1,6 @@
 """Accuracy of each method beside the printed one."""
 
-from kronbench.runner.columns import SHOWN, Columns
+from kronbench_suite.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
     key=("method",),

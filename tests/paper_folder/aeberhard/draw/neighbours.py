@@ -1,6 +1,6 @@
 """Accuracy by the number of neighbours."""
 
-from kronbench.report.style import new_figure
+from kronbench_suite.report.style import new_figure
 
 
 def draw(frame, item):

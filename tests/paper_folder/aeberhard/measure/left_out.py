@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kronbench.runner.columns import Columns
+from kronbench_suite.runner.columns import Columns
 
 COLUMNS = Columns(key=("method",))
 

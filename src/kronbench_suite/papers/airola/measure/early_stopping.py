@@ -1,0 +1,81 @@
+"""Regularized risk and test AUC after each iteration, over folds and regularization weights."""
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.evaluation import roc_auc
+from kronbench.solvers import make_solver
+from kronbench_suite.papers.airola.measure.zero_shot import zero_shot_splits
+from kronbench_suite.runner.columns import Columns
+
+COLUMNS = Columns(
+    key=("method", "form", "fold", "reg", "iteration"),
+    repeats=("fold",),
+)
+
+
+def run(spec, data, rng):
+    """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).
+
+    With ``methods`` also for each of them and of ``forms``, "dual" or "primal". The dual of a
+    solver with a method ``path`` gives all weights from one Krylov space; any other is fitted once
+    a weight. ``risk_left`` is the part of the risk above that of the last iteration, as a share of
+    what all iterations take off.
+    """
+    pairs, y, splits = zero_shot_splits(spec, data, rng)
+    # the columns that name a curve of a weight, its solver and the parameters of that
+    variants = [
+        ({"method": method, "form": form}, entry["solver"], entry["solver_parameters"], form)
+        for method, entry in spec.get("methods", {}).items()
+        for form in spec["forms"]
+    ]
+    if not variants:
+        form = spec["solver_parameters"].get("form", "dual")
+        variants = [({}, spec["solver"], spec["solver_parameters"], form)]
+    iterations = np.arange(1, spec["iterations"] + 1)
+    frames = []
+    for fold in tqdm(sorted(spec["folds"]), desc=data.name, unit="fold"):
+        train, test = splits[fold]
+        parts = (pairs[train], y[train], pairs[test], y[test])
+        # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
+        start = len(train) / 2
+        for names, solver, parameters, form in variants:
+            parameters = parameters | {"form": form, "max_iter": len(iterations)}
+            path = form == "dual" and hasattr(make_solver(solver), "path")
+            curves = _path_curves if path else _fitted_curves
+            for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
+                # A solver that has converged stays where it is; means over folds need all of
+                # them to go on.
+                made = np.minimum(iterations, len(risks)) - 1
+                risks = np.asarray(risks)[made]
+                columns = {
+                    "reg": float(reg),
+                    "iteration": iterations,
+                    "risk": risks,
+                    "risk_left": (risks - risks[-1]) / (start - risks[-1]),
+                    "auc": np.asarray(aucs)[made],
+                    "stretch": np.where(iterations <= 10, "first ten", "later"),
+                }
+                frames.append(pd.DataFrame(columns).assign(fold=fold, n=len(train), **names))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _path_curves(solver, parameters, regs, train, y_train, test, y_test):
+    path = make_solver(solver, **parameters).path(train, y_train, regs, X_test=test)
+    for j, reg in enumerate(regs):
+        yield reg, path.objective[j], [roc_auc(y_test, scores) for scores in path.test_scores(j)]
+
+
+def _fitted_curves(solver, parameters, regs, train, y_train, test, y_test):
+    for reg in regs:
+        model = make_solver(solver, reg=reg, **parameters)
+        predict = model.prediction_operator(train, test)
+        risks, aucs = [], []
+
+        def observe(state, predict=predict, risks=risks, aucs=aucs):
+            risks.append(state.objective)
+            aucs.append(roc_auc(y_test, predict.matvec(state.coef)))
+
+        model.fit(train, y_train, callback=observe)
+        yield reg, risks, aucs

@@ -1,0 +1,39 @@
+"""The mean test AUC over the folds of a protocol, for several draws of its pairs and folds."""
+
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench_suite.papers.airola.measure import early_stopping, method_comparison
+from kronbench_suite.runner.columns import Columns
+from kronbench_suite.runner.seeds import generator
+
+COLUMNS = Columns(
+    key=("method", "form", "draw", "reg", "iteration"),
+    repeats=("draw",),
+)
+
+# For each protocol what measures it, and the columns of its rows other than folds.
+_PROTOCOLS = {
+    "early_stopping": (early_stopping.run, ("method", "form", "reg", "iteration", "stretch")),
+    "method_comparison": (method_comparison.run, ("method",)),
+}
+
+
+def run(spec, data, rng):
+    """One row for each draw, with the mean AUC over the folds of ``protocol``.
+
+    Each draw runs it whole from another seed: other pairs where a ``fraction`` of them is drawn,
+    other folds, other inner folds. ``on_edge`` counts the folds whose selected value is the first
+    or last of its grid.
+    """
+    measure, columns = _PROTOCOLS[spec["protocol"]]
+    frames = []
+    for draw in tqdm(range(spec["draws"]), desc=data.name, unit="draw"):
+        seed = int(generator(spec["seed"], "draw", draw).integers(2**31))
+        of_folds = measure({**spec, "seed": seed}, data, generator(seed, data.name))
+        groups = of_folds.groupby([name for name in columns if name in of_folds], sort=False)
+        of_draw = groups["auc"].mean().reset_index()
+        if "on_edge" in of_folds:
+            of_draw["on_edge"] = groups["on_edge"].sum(min_count=1).to_numpy()
+        frames.append(of_draw.assign(draw=draw))
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,68 @@
+"""Printed lines of a documentation beside ours, and a summary of each file of them."""
+
+import pandas as pd
+
+from kronbench.intervals import interval_factor
+from kronbench_suite.runner.columns import SHOWN, Columns
+
+COLUMNS = SHOWN | Columns(key=("part", "file", "reading", "line"))
+
+_DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
+
+
+def tabulate(frame, item, printed):
+    """One row for each file and reading, then one for each of their lines.
+
+    ``lines that differ`` has printed lines that ours lack among them. Of lines in several orders
+    of sums, ``band`` is half the widest interval in which 95 % of all orders lie, by the t
+    distribution, and ``share within`` that of the printed lines in theirs. ``best`` is of test
+    lines where there are such, and ``best at`` its exponent of two or iteration; ``smallest last
+    step`` is the least that a line of the last hundred iterations adds to the one before.
+    """
+    printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
+    lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
+    names = {"order_mean": "mean of orders", "order_deviation": "deviation of orders"}
+    lines = lines.rename(columns={"value": "ours"} | names)
+    lines["difference"] = (lines["ours"] - lines["printed"]).abs()
+    of_file = printed.groupby("file")["line"].nunique()
+    keys = ["dataset", "source", "file", "reading"]
+    files = [
+        dict(zip(keys, key, strict=True)) | _summary(part, item, of_file[key[2]])
+        for key, part in lines.groupby(keys, sort=False)
+    ]
+    own = [*keys, "line", "score", "at", "ours", "printed", "difference", "ties", *names.values()]
+    return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
+
+
+def _summary(part, item, n_printed):
+    come_out = int((part["difference"] <= _DIGITS).sum())  # not without ours, nor without theirs
+    several = part.dropna(subset=["mean of orders"])
+    half = several["deviation of orders"] * interval_factor(item.parameters["orders"] + 1, 1.0)
+    apart = (several["printed"] - several["mean of orders"]).abs()
+    tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
+    by_iteration = part["iteration"].notna().all()
+    at = tested["iteration" if by_iteration else "exponent"]
+    alone = part["second_exponent"].isna().all()
+    ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
+    smallest = None
+    if by_iteration:
+        values = part.set_index("iteration")["ours"].sort_index()
+        hundred = values.index.max() - 100
+        if hundred in values.index:  # NaN where one of the lines is missing
+            smallest = values.loc[hundred:].diff().iloc[1:].min(skipna=False)
+    return {
+        "part": "file",
+        "what": item.drawing_options["what"][part["file"].iloc[0]],
+        "lines": len(part),
+        "come out": come_out,
+        "lines that differ": max(len(part), n_printed) - come_out,
+        "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
+        "largest difference": part["difference"].max(),
+        "band": half.max(),
+        "share within": (apart <= half + _DIGITS).mean() if len(several) else None,
+        "best": tested["ours"][ours],
+        "printed best": tested["printed"][printed],
+        "best at": at[ours] if alone else None,
+        "printed best at": at[printed] if alone else None,
+        "smallest last step": smallest,
+    }

@@ -1,0 +1,238 @@
+"""Methods for pairs on the same random splits, each with its parameters chosen inside."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+from tqdm import tqdm
+
+from kronbench.datasets.drug_target import affinities, unit_kernel
+from kronbench.errors import InputError
+from kronbench.evaluation import affinity_scores, mean_of_models, roc_auc, shuffle_split
+from kronbench.pairs import PairData
+from kronbench.solvers import installed, make_solver, scores_of
+from kronbench_suite.runner.clock import Stopwatch
+from kronbench_suite.runner.columns import Columns
+from kronbench_suite.runner.seeds import generator
+
+COLUMNS = Columns(
+    key=("setting", "draw", "method"),
+    repeats=("draw",),
+    clock=("choosing_cpu", "fitting_cpu"),
+)
+
+_SCORES = ("auc", "aupr", "ci", "mse", "interaction")
+
+
+def run(spec, data, rng):
+    """One row for each setting, draw and method, and one for each of ``means`` of methods.
+
+    A method chooses from its ``grid`` on ``inner`` splits of the training pairs. ``grid_edges``
+    counts chosen values at an end of their grid. ``score`` is the AUC of classes and the
+    concordance index of numbers. Files of ``added`` have the rows of further methods, measured
+    elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
+    """
+    methods, skipped = installed(spec["methods"])
+    problem, rows, kept = _Problem(data, spec), [], {}
+    draws = list(itertools.product(spec["settings"], range(spec["draws"])))
+    for setting, draw in tqdm(draws, desc=data.name, unit="split"):
+        split = problem.split(setting, draw)
+        pairs = problem.inputs["kernels"][split.test]
+        kept |= {
+            f"{setting}/{draw}/rows": pairs.rows,
+            f"{setting}/{draw}/cols": pairs.cols,
+            f"{setting}/{draw}/labels": problem.y[split.test],
+            f"{setting}/{draw}/positive": problem.signs[split.test] > 0,
+        }
+        found, measured = {}, {}
+        for name, entry in methods.items():
+            if setting not in entry.get("settings", [setting]):
+                continue
+            if entry.get("complete") and not split.complete:
+                skipped.append(f"{data.name}: {name} needs all pairs of the training vertices")
+                continue
+            found[name], measured[name] = _measured(entry, problem, split)
+        for name, parts in spec["means"].items():
+            if set(parts) <= set(found):
+                members = [found[part] for part in parts]
+                found[name] = short(mean_of_models(members, standardized=not problem.numbers))
+                measured[name] = problem.scores(split.test, found[name])
+        kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
+        for name, row in measured.items():
+            at = {"setting": setting, "draw": draw, "method": name}
+            rows.append(at | {"n_train": len(split.train), "n_test": len(split.test)} | row)
+    frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
+    frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
+    return frame
+
+
+def with_solver(spec, name, solver, given):
+    """The parameters that change where a solver from outside is one more method."""
+    entry = {"solver": solver, "parameters": dict(given)}
+    return {"methods": {**spec["methods"], name: entry}}
+
+
+def _added(spec, dataset, rows):
+    """Yield the rows of each file of ``added`` on this data set, which must be on its splits."""
+    here = {(row["setting"], row["draw"], row["n_train"], row["n_test"]) for row in rows}
+    for path in spec["added"]:
+        frame = pd.read_csv(path)
+        frame = frame[frame["dataset"].str.lower() == dataset.lower()]
+        splits = frame[["setting", "draw", "n_train", "n_test"]]
+        there = set(splits.itertuples(index=False, name=None))
+        if there != here or set(frame["seed"]) != {spec["seed"]}:
+            raise InputError(
+                f"{path} has not the splits of {dataset} in this run: give a file of the same "
+                "scale and seed"
+            )
+        yield frame.drop(columns=["dataset", "source", "seed", "peak_mib"])
+
+
+class _Problem:
+    """The known pairs of a data set, their labels, and what methods may read of the vertices."""
+
+    def __init__(self, data, spec):
+        if data.kind != "label matrix":
+            raise InputError(
+                f"{data.name} holds {data.kind}: give a data set with similarities of both sides"
+            )
+        values = affinities(data)
+        known = np.isfinite(values)
+        rows, cols = np.nonzero(known)
+        self.name, self.spec = data.name, spec
+        self.signs = data["labels"][known].astype(float)
+        self.numbers = len(np.unique(values[known])) > 2
+        self.y = values[known] if self.numbers else self.signs
+        self.whole = len(rows) == values.size
+        normalized = "target_similarity_normalized" in data.arrays
+        of_targets = "target_similarity_normalized" if normalized else "target_similarity"
+        kernels = [unit_kernel(data[name]) for name in ("drug_similarity", of_targets)]
+        orders = [
+            generator(spec["seed"], "permuted", data.name, len(K)).permutation(len(K))
+            for K in kernels
+        ]
+        permuted = [K[np.ix_(p, p)] for K, p in zip(kernels, orders, strict=True)]
+        components = [principal_components(K, spec["components"]) for K in kernels]
+        sides = {"kernels": kernels, "permuted": permuted, "components": components}
+        self.inputs = {name: PairData(*pair, rows, cols) for name, pair in sides.items()}
+
+    def split(self, setting, draw):
+        X, spec = self.inputs["kernels"], self.spec
+        rng = generator(spec["seed"], "board", self.name, setting, draw)
+        seed = int(rng.integers(2**31))
+        train, test = shuffle_split(X, setting, spec["test_size"], seed)
+        most, n_inner = (
+            spec[name].get(self.name.lower(), spec[name]["others"]) for name in ("pairs", "inner")
+        )
+        whole = self.whole and setting != "A" and len(train) <= most
+        train, test = _some(train, most, rng), _some(test, spec["test_pairs"], rng)
+        inner = [
+            tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
+            for k in range(n_inner)
+        ]
+        # positions among all pairs; of a complete split all pairs of the training vertices train
+        return SimpleNamespace(train=train, test=test, inner=inner, seed=seed, complete=whole)
+
+    def scores(self, test, scores, of_classes=False):
+        """The scores of the test pairs; those of pairs with numbers only where there are any."""
+        X = self.inputs["kernels"]
+        names = _SCORES if self.numbers else ("auc", "aupr", "interaction")
+        pairs = self.y[test], scores, X.rows[test], X.cols[test]
+        found = affinity_scores(*pairs, names=names, positive=self.signs[test] > 0)
+        if of_classes:
+            found["mse"] = np.nan
+        main = found["ci" if self.numbers else "auc"]
+        return {"score": main} | {name: found.get(name, np.nan) for name in _SCORES}
+
+
+def _some(positions, most, rng):
+    """At most so many of the positions, in their order."""
+    if len(positions) <= most:
+        return positions
+    return np.sort(rng.choice(positions, most, replace=False))
+
+
+def principal_components(K: np.ndarray, most: int) -> np.ndarray:
+    """Coordinates (m, p) of a kernel (m, m); the largest of each component is positive."""
+    centred = K - K.mean(axis=0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(centred)
+    first = np.argsort(-values)[:most]
+    first = first[values[first] > 1e-10 * values.max()]
+    coordinates = vectors[:, first] * np.sqrt(values[first])
+    largest = np.abs(coordinates).argmax(axis=0)
+    return coordinates * np.sign(coordinates[largest, np.arange(len(first))])
+
+
+def _measured(entry, problem, split):
+    """The scores of the test pairs by a method, and its row."""
+    of_classes = is_classifier(_made(entry, {}, 0))
+    X = problem.inputs[entry.get("reads", "kernels")]
+    y = problem.signs if of_classes else problem.y
+    train = split.train
+    with Stopwatch() as choosing:
+        chosen = _chosen(entry, X, y, split) if "grid" in entry else {}
+    with Stopwatch() as fitting:
+        model = _made(entry, chosen, split.seed)
+        if entry.get("chooses"):  # by itself, on the same inner splits
+            places = [tuple(map(train.searchsorted, parts)) for parts in split.inner]
+            model.set_params(cv=places)
+        scores = short(scores_of(model.fit(X[train], y[train]), X[split.test]))
+    row = problem.scores(split.test, scores, of_classes)
+    choices = [(entry["grid"][name], at) for name, at in chosen.items()]
+    return scores, row | {
+        "chosen": ", ".join(f"{name}={value:.4g}" for name, value in chosen.items()),
+        "grid_edges": sum(len(of) > 2 and at in (of[0], of[-1]) for of, at in choices),
+        "choosing_cpu": choosing.cpu_seconds,
+        "fitting_cpu": fitting.cpu_seconds,
+    }
+
+
+def _chosen(entry, X, y, split):
+    """The parameters of the grid that are best on the inner splits."""
+    grid = entry["grid"]
+    candidates = [dict(zip(grid, at, strict=True)) for at in itertools.product(*grid.values())]
+    worth = np.array(
+        [_worth(entry, candidates, X, y, *parts, split.seed) for parts in split.inner]
+    )
+    known = np.isfinite(worth).all(axis=1)
+    # where no inner test set has both labels, what stands in the middle of the list
+    best = worth[known].mean(axis=0).argmax() if known.any() else len(candidates) // 2
+    return candidates[int(best)]
+
+
+def _worth(entry, candidates, X, y, train, test, seed):
+    """AUC, or less the mean squared error, of each candidate on one inner test set."""
+    two = len(np.unique(y)) == 2
+    if two and len(np.unique(y[train])) < 2:
+        return np.full(len(candidates), np.nan)
+    along = entry.get("path")  # the last name of the grid: a fit to the last of its values has all
+    path, found = entry["grid"].get(along, [None]), []
+    for candidate in candidates[len(path) - 1 :: len(path)]:
+        model = _made(entry, candidate, seed)
+        if along and hasattr(model, "decision_path"):
+            found += list(model.fit(X[train], y[train]).decision_path(X[test], path).T)
+        elif along:
+            found += list(model.path(X[train], y[train], path, X[test]).final_test_scores(0.0))
+        else:
+            found.append(scores_of(model.fit(X[train], y[train]), X[test]))
+    if two:
+        return [roc_auc(y[test], scores) for scores in found]
+    return [-np.mean((y[test] - scores) ** 2) for scores in found]
+
+
+def _made(entry, chosen, seed):
+    """The solver; "a+b" in the grid is one value for two parameters."""
+    values = {each: value for names, value in chosen.items() for each in names.split("+")}
+    model = make_solver(entry["solver"], **entry.get("parameters", {}), **values)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    return model
+
+
+def short(scores: np.ndarray) -> np.ndarray:
+    """Scores in single precision, rounded to 13 binary digits, which pack well."""
+    mantissa, exponent = np.frexp(np.asarray(scores, np.float64))
+    return np.ldexp(np.round(mantissa * 8192) / 8192, exponent).astype(np.float32)

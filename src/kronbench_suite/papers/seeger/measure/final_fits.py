@@ -1,0 +1,114 @@
+"""Running times of learning, flat and hierarchical."""
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from kronbench.class_tree import Tree
+from kronbench.evaluation import even_folds, two_thirds
+from kronbench.models import HierarchicalNewtonCV
+from kronbench_suite.papers.seeger.measure.text_classification import text_model
+from kronbench_suite.runner.clock import Stopwatch, measure, peak_mib
+from kronbench_suite.runner.columns import TIMING, Columns
+from kronbench_suite.runner.seeds import generator
+
+_SOLVERS = {"": "cg", "preconditioned": "pcg", "printed": "printed"}
+
+COLUMNS = TIMING | Columns(
+    key=("method", "quantity", "evaluation"),
+    clock=("seconds_per_product",),
+)
+
+
+def run(spec, data, rng):
+    """One row for each method and quantity (Seeger 2006, table 2, section 5).
+
+    "learning" and "evaluation" are a whole search and each evaluation of it; data sets with fewer
+    than all folds in ``spec["timed_folds"]`` lack these. A search is made by the methods that
+    ``spec["searches"]`` names for a data set, by all where it has none, and not by the printed
+    iteration.
+    """
+    X, y, tree = data["X"], data["y"], Tree(data["parents"])
+    draws = generator(spec["seed"], "thirds", data.name, 0)
+    train, _ = two_thirds(len(y), draws)
+    folds = even_folds(len(train), spec["folds"], draws)
+    X, y = X[train], y[train]
+    rows, skipped = [], []
+    methods = spec["methods"].get(data.name, spec["methods"]["others"])
+    searched = spec["searches"].get(data.name, methods)
+    n_timed = spec["timed_folds"].get(data.name, spec["timed_folds"]["others"])
+    whole = n_timed == spec["folds"]
+    folds = np.where(folds < n_timed, folds, -1)
+    for method in tqdm(methods, desc=data.name, unit="method"):
+        model, sharing = _model(spec, method, tree)
+        fitted, timing = measure(lambda model=model: model.fit(X, y), max_seconds=2.0)
+        final = {
+            "quantity": "final fit",
+            **timing.columns(),
+            "gap": fitted.gap_ / fitted.objective_path_[-1],
+            "newton_steps": fitted.n_iter_,
+            "products": fitted.n_products_,
+            "peak_mib": round(peak_mib(), 1),
+        }
+        rows.append({"method": method, **final})
+        if model.solver == "printed" or method not in searched:
+            continue
+        if 10 * timing.seconds > spec["time_cap"]:
+            skipped.append(f"{data.name}, {method}: a cv fold would pass the time cap")
+            continue
+        search = HierarchicalNewtonCV(model, sharing=sharing, noise=spec["noise"])
+        if not whole:
+            search.set_params(max_iter=2)
+        timed = _evaluations(search, X, y, folds, n_timed)
+        rows += [{"method": method, **r} for r in timed if whole or r["quantity"] == "cv fold"]
+    frame = pd.DataFrame(rows).assign(training=len(y), classes=tree.n_classes, nodes=tree.n_nodes)
+    frame.attrs["skipped"] = skipped
+    return frame
+
+
+def _evaluations(search, X, y, folds, n_folds):
+    with Stopwatch() as watch:
+        search.fit(X, y, folds=folds)
+    timing = watch.timing().columns()
+    path = pd.DataFrame(search.hyperparameter_path_)
+    common = {key: timing[key] for key in ("threads", "waiting", "busy")}
+    common["n_variances"] = len(path["parameters"].iloc[0])
+    yield {
+        "quantity": "learning",
+        **timing,
+        **common,
+        "evaluations": len(path),
+        "products": path["n_products"].sum(),
+    }
+    for number, step in path.iterrows():
+        yield {
+            "quantity": "evaluation",
+            "evaluation": number + 1,
+            "stage": {0: "first", len(path) - 1: "last"}.get(number, "between"),
+            "seconds": step["seconds"],
+            "products": step["n_products"],
+            "seconds_per_product": step["seconds"] / step["n_products"],
+            "newton_steps": step["n_iter"],
+            **common,
+        }
+    if len(path) > 1:
+        second = path.iloc[1]
+        yield {
+            "quantity": "cv fold",
+            "seconds": second["seconds"] / n_folds,
+            "products": second["n_products"] / n_folds,
+            **common,
+        }
+
+
+def _model(spec, method, tree):
+    pattern, _, way = method.partition(", ")
+    start = spec["variances"][pattern]
+    start = np.asarray(start, float)[tree.levels] if pattern == "H1" else float(start)
+    options = {**spec, "start": start, "solver": _SOLVERS[way]}
+    model, sharing = text_model(pattern, tree, options, spec["bias_variance"])
+    model.set_params(tol=spec["tol"])
+    if way == "printed":
+        k1, k2 = spec["steps"][pattern]
+        model.set_params(max_iter=k1, max_inner=k2)
+    return model, sharing

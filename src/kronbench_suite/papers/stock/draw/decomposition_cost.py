@@ -1,0 +1,55 @@
+"""What follows from the eigenvalue decompositions of both kernels, in units of their time."""
+
+import pandas as pd
+
+from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.runner.columns import SHOWN, Columns
+
+_WORK = {
+    "decompositions": "eigenvalue decompositions of K and G",
+    "another weight": "dual coefficients at another weight",
+    "one point": "left-out predictions at one point of the grid",
+    "grid": "left-out predictions of the whole grid",
+    "closed form": "Kronecker regression, all pairs, closed form",
+    "iterative": "Kronecker regression, pairs missing, MINRES",
+}
+
+COLUMNS = SHOWN | Columns(
+    key=("step", "method", "setting", "reg"),
+    clock=("ms",),
+    ratios_of_clock=("over the decompositions", "over the closed form"),
+)
+
+
+def tabulate(frame, item, printed):
+    """One row for each piece of work; a point of the grid is the grid over its points."""
+    grid = frame[frame["step"] == "grid"]
+    point = grid.assign(step="one point", seconds=grid["seconds"] / grid["points"], points=1)
+    table = pd.concat([frame, point])
+    steps = table.set_index(["dataset", "reg"]).groupby("step")["seconds"]
+    unit = steps.get_group("decompositions").droplevel("reg")
+    closed = steps.get_group("closed form").reindex(
+        pd.MultiIndex.from_frame(table[["dataset", "reg"]])
+    )
+    busy = {dataset: disturbed(part) for dataset, part in table.groupby("dataset")}
+    seconds, order = table["seconds"], list(_WORK)
+    over_closed = (seconds / closed.to_numpy()).where(table["step"] == "iterative")
+    columns = {
+        "step": table["step"],
+        "work": table["step"].map(_WORK),
+        "dataset": table["dataset"],
+        "method": table["method"],
+        "setting": table["setting"],
+        "reg": table["reg"],
+        "ms": 1e3 * seconds,
+        "over the decompositions": seconds / table["dataset"].map(unit),
+        "over the closed form": over_closed,
+        "points": table["points"],
+        "iterations": table["iterations"],
+        "reached": table["reached"],
+        "busy": table["dataset"].map(busy),
+        "source": table["source"],
+    }
+    return pd.DataFrame(columns).sort_values(
+        "step", key=lambda steps: steps.map(order.index), kind="stable"
+    )

@@ -1,0 +1,184 @@
+"""The files of claims: read, entries with ``for`` filled in, and checked before any job."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import itertools
+import re
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kronbench.errors import InputError
+from kronbench.yaml_files import read_yaml, validate
+from kronbench_suite.reference.verdicts import PAPER
+from kronbench_suite.report.checks import CHECKS
+from kronbench_suite.resources import claim_files
+from kronbench_suite.runner.columns import Columns, columns_measured, columns_shown
+from kronbench_suite.runner.items import Plan
+
+_PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What the files of claims say of the papers of a plan, each a mapping with its ``paper``.
+
+    ``claims`` are judged, or say why they cannot be; ``inconsistencies`` are places where a paper
+    contradicts itself or its data.
+    """
+
+    claims: list[dict]
+    inconsistencies: list[dict]
+
+
+def load_statements(plan: Plan) -> Statements:
+    """Read the files of claims on the papers of a plan; InputError names the first fault."""
+    statements = Statements([], [])
+    seen = set()
+    for paper in plan.papers:
+        for path in claim_files(paper):
+            file = "/".join(("papers", *path.parts[-3:]))
+            content = read_yaml(path)
+            validate(content, "claims", file)
+            entries = content.get("inconsistencies", [])
+            statements.inconsistencies.extend({"paper": paper, **entry} for entry in entries)
+            for entry in content.get("claims", []):
+                entry = {"paper": paper, "whose": PAPER, **content.get("shared", {}), **entry}
+                for claim in _each(entry, f"{file}: claim '{entry['id']}'"):
+                    # folds that share training pairs are corrected as the paper's protocol says
+                    protocol = plan.papers[paper].get("protocol", {})
+                    spread = claim.get("check", {}).get("spread", {})
+                    if "test_over_train" in protocol and spread.get("over") == ["fold"]:
+                        spread.setdefault("test_over_train", protocol["test_over_train"])
+                    _check(f"{file}: claim '{claim['id']}'", claim, plan, seen)
+                    statements.claims.append(claim)
+    return statements
+
+
+def _each(entry, where):
+    """The entry once for each combination of what it is ``for``, the last name fastest.
+
+    ``alike`` is the sentence that all of them share, with an ellipsis for each placeholder.
+    """
+    entry = {**entry, "alike": _PLACEHOLDER.sub("…", entry["sentence"])}
+    axes = []
+    for name, values in entry.pop("for", {}).items():
+        cells = []  # what {name} and {name.field} stand for, by the values of a name
+        for value in values:
+            fields = values[value] if isinstance(values, Mapping) else {}
+            fields = fields if isinstance(fields, Mapping) else {"id": fields}
+            cells.append({name: value} | {f"{name}.{key}": text for key, text in fields.items()})
+        axes.append(cells)
+    for combination in itertools.product(*axes):
+        yield _filled(entry, ChainMap(*combination), where)
+
+
+def _filled(entry, cells, where):
+    """All texts with their placeholders filled; one that stands alone keeps its kind."""
+    if isinstance(entry, Mapping):
+        return {key: _filled(value, cells, where) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return [_filled(value, cells, where) for value in entry]
+    if not isinstance(entry, str):
+        return entry
+    for name in _PLACEHOLDER.findall(entry):
+        if name not in cells:
+            raise InputError(f"{where} has the placeholder {{{name}}}, which its 'for' lacks")
+    if alone := _PLACEHOLDER.fullmatch(entry):
+        return cells[alone[1]]
+    return _PLACEHOLDER.sub(lambda found: str(cells[found[1]]), entry)
+
+
+def _check(place, claim, plan, seen):
+    """Refuse a claim that could not be judged, and say in it whether it reads a clock."""
+    for key in ("place", "item", "strictness"):  # which may be shared
+        if key not in claim and (key != "strictness" or "check" in claim):
+            raise InputError(f"{place} lacks the key '{key}'")
+    if not re.fullmatch("[a-z0-9-]+", claim["id"]):
+        raise InputError(f"{place} has an id with other characters than a to z, 0 to 9 and '-'")
+    if claim["id"] in seen:
+        raise InputError(f"{place} is given twice; give one of them another id")
+    seen.add(claim["id"])
+    if ("check" in claim) == ("untestable" in claim):
+        raise InputError(
+            f"{place} needs either a check or, under 'untestable', why there can be none here"
+        )
+    columns = _columns(place, claim, claim.get("check", {}).get("where"), plan)
+    claim["timing"] = False
+    if "because" in claim:
+        entry = shown_by(claim)
+        _columns(f"{place}, its reason,", entry, entry["where"], plan)
+    if "untestable" in claim:
+        claim.pop("strictness", None)  # which its file shares
+        return
+
+    arguments = dict(claim["check"])
+    kind = arguments.pop("kind")
+    arguments.pop("where", None)
+    if kind not in CHECKS:
+        raise InputError(
+            f"{place} names the check '{kind}'; kronbench_suite.report.checks has "
+            f"{', '.join(CHECKS)}"
+        )
+    try:
+        inspect.signature(CHECKS[kind]).bind(None, **arguments)
+    except TypeError as error:
+        raise InputError(f"{place} gives the check '{kind}' other arguments: {error}") from None
+    for column in arguments.get("spread", {}).get("over", ()):
+        if column not in columns.repeats:
+            raise InputError(
+                f"{place} takes the spread over '{column}', which tells no repeats apart; "
+                f"these do: {', '.join(columns.repeats) or 'none'}"
+            )
+    value = arguments.get("value", "ours")
+    if value in columns.clock and kind not in ("ratio", "scales"):  # where the unit cancels
+        raise InputError(
+            f"{place} judges absolute seconds, which depend on the machine as on the method: "
+            "give a ratio of one run"
+        )
+    claim["timing"] = value in columns.timed
+
+
+def shown_by(claim: Mapping) -> dict:
+    """The rows and the column that show the reason of a claim."""
+    return {"paper": claim["paper"], "item": claim["item"], **claim["because"]["shown_by"]}
+
+
+def _columns(place, entry, where, plan):
+    """What is declared of the columns of the items that an entry reads, by a query that can be."""
+    columns = Columns()
+    for name in (entry["item"], *entry.get("also", ())):
+        if name not in plan.papers[entry["paper"]]["items"]:
+            raise InputError(f"{place} reads {entry['paper']} {name}, which is not an item")
+        item = plan.item(entry["paper"], name)
+        measured = entry.get("reads") == "measurements"
+        columns |= columns_measured(item) if measured else columns_shown(item)
+    try:
+        list(compared_in(where or "True"))
+    except SyntaxError as error:
+        raise InputError(
+            f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
+        ) from None
+    return columns
+
+
+def compared_in(where: str) -> Iterator[tuple[str, list]]:
+    """Each column that a query names, and the values that it asks of one by ``==`` or ``in``."""
+    quoted = re.findall("`([^`]*)`", where)
+    plain = re.sub("`[^`]*`", lambda match: f"_{quoted.index(match[0][1:-1])}_", where)
+    names = {f"_{position}_": name for position, name in enumerate(quoted)}
+    for node in ast.walk(ast.parse(plain.strip(), mode="eval")):
+        if isinstance(node, ast.Name):
+            yield names.get(node.id, node.id), []
+        if not (isinstance(node, ast.Compare) and isinstance(node.left, ast.Name)):
+            continue
+        for operator, side in zip(node.ops, node.comparators, strict=True):
+            entries = side.elts if isinstance(side, ast.Tuple | ast.List) else [side]
+            asked = []
+            for entry in entries if isinstance(operator, ast.Eq | ast.In) else ():
+                with contextlib.suppress(ValueError):  # another column, or what is computed
+                    asked.append(ast.literal_eval(entry))
+            yield names.get(node.left.id, node.left.id), asked

@@ -1,0 +1,240 @@
+"""Verdicts: each claim of ``papers/<paper>/claims`` against the result tables of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kronbench_suite.reference.verdicts import CONTRADICTED, NEW_DATA, OURS, THESE_DATA, UNTESTED
+from kronbench_suite.report.checks import CHECKS, swapped
+from kronbench_suite.report.claim_files import compared_in, shown_by
+from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.numbers import format_entry, format_number
+from kronbench_suite.report.outcomes import NotMeasured, Outcome, without
+from kronbench_suite.runner.items import Plan
+from kronbench_suite.runner.read_results import other_data_of, read_numbers, read_results
+
+_SURROGATE = "surrogate data: "
+_LISTED = 4  # values of a reason that are told one by one
+# Arguments of a check that name one column.
+_NAMES_A_COLUMN = ("interval", "repeats", "over", "between", "among", "at_largest")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with what became of it.
+
+    ``measured`` is a number or a reason. ``cause`` says why it is contradicted: "paper", "data",
+    "age", "setting", or "unknown" where no row shows it; else "". ``asks`` is THESE_DATA or
+    NEW_DATA, of which it speaks. ``chance`` is that with which a true claim is contradicted.
+    """
+
+    id: str
+    paper: str
+    place: str
+    sentence: str
+    item: str
+    whose: str
+    strictness: str
+    timing: bool
+    asks: str
+    verdict: str
+    cause: str
+    measured: str
+    chance: float
+
+    @classmethod
+    def on(cls, claim: Mapping, found: Outcome, cause: str = "", reason: str = "") -> Verdict:
+        """The verdict of an outcome; ``reason`` is said of a contradiction."""
+        return cls(
+            **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")},
+            strictness=claim.get("strictness", ""),
+            timing=claim.get("timing", False),
+            asks=asks(claim),
+            verdict=found.verdict,
+            cause=cause,
+            measured=found.measured + reason,
+            chance=found.chance,
+        )
+
+    @property
+    def surrogate(self) -> bool:
+        """Whether it is untested because of surrogate data."""
+        return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
+
+
+def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
+    """A verdict for each claim; see ``judge``."""
+    verdicts, read = [], {}
+    for claim in claims:
+        # many claims stand on one table
+        source = repr([claim.get(key) for key in ("paper", "item", "also", "reads")])
+        if source not in read:
+            known = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
+            others = {dataset: text for item in known for dataset, text in item.items()}
+            read[source] = rows_of(claim, plan), others
+        frame, other_data = read[source]
+        waiting = np.nan
+        if claim.get("timing") and disturbed(frame):
+            waiting = rows_of({**claim, "reads": "measurements"}, plan).get("waiting", waiting)
+        found = judge(claim, frame, plan.scale, other_data, np.max(waiting))
+        said = _reason(claim, plan) if found.verdict == CONTRADICTED else ("", "")
+        verdicts.append(Verdict.on(claim, found, *said))
+    return verdicts
+
+
+def asks(claim: Mapping) -> str:
+    """Whether test sets are its repeats, so that it speaks of new data, or draws on these data."""
+    check = claim.get("check", {})
+    ratios = (check.get("test_over_train", 0), check.get("spread", {}).get("test_over_train", 0))
+    return NEW_DATA if max(ratios) > 0 else THESE_DATA
+
+
+def _names(claim):
+    return (claim["item"], *claim.get("also", ()))
+
+
+def _reason(claim, plan):
+    """The cause of a contradiction, and what is said of it with the numbers that show it."""
+    if "because" not in claim:
+        return "unknown", "; cause unknown"
+    entry = shown_by(claim)
+    value, where, by = entry["value"], entry["where"], entry.get("by")
+    needed = [value, by] if by else [value]
+    rows = rows_of(entry, plan)
+    try:
+        rows = rows[rows["source"] != "surrogate"].query(where).dropna(subset=needed)
+    except (KeyError, pd.errors.UndefinedVariableError):  # a column that this scale lacks
+        rows = rows[:0]
+    if rows.empty:
+        return "unknown", f"; cause unknown: no row of {entry['item']} shows it at this scale"
+    if by:
+        means = rows.groupby(by, sort=False)[value].mean()
+        shown = ", ".join(f"{name} {format_number(mean)}" for name, mean in means.items())
+        value = f"mean {value} by {by}"
+    else:
+        column = rows[value]
+        known = list(dict.fromkeys(column))
+        if len(known) <= _LISTED or not pd.api.types.is_numeric_dtype(column):
+            shown = ", ".join(format_entry(number) for number in known[:_LISTED])
+        else:
+            ends = f"{format_number(column.min())} to {format_number(column.max())}"
+            shown = f"{ends}, {len(column)} rows"
+    text = f"; {claim['because']['text']} ({entry['item']}, {value} where {where}: {shown})"
+    return claim["because"]["cause"], text
+
+
+def rows_of(claim: Mapping, plan: Plan) -> pd.DataFrame:
+    """The rows that a claim selects from: the numbers shown, or the measurements behind them."""
+    items = [plan.item(claim["paper"], name) for name in _names(claim)]
+    measured = claim.get("reads") == "measurements"
+    frames = [read_results(item) if measured else read_numbers(item) for item in items]
+    if len(frames) == 1:
+        return frames[0]
+    named = zip(items, frames, strict=True)
+    return pd.concat([frame.assign(item=item.name) for item, frame in named], ignore_index=True)
+
+
+def judge(
+    claim: Mapping,
+    frame: pd.DataFrame,
+    scale: str,
+    other_data: Mapping[str, str] | None = None,
+    waiting: float = np.nan,
+) -> Outcome:
+    """Verdict and what was measured, for one claim on the rows of its tables (docs/verdicts.md).
+
+    ``other_data`` says which data are not the paper's, and how they differ; ``waiting`` is the
+    largest share of waiting for a processor behind the rows, where known.
+    """
+    if "untestable" in claim:
+        return Outcome(UNTESTED, claim["untestable"])
+    if scale in claim.get("not_at", ()):
+        return Outcome(UNTESTED, f"the sizes of scale '{scale}' are too small for it")
+    arguments = dict(claim["check"])
+    check, where = CHECKS[arguments.pop("kind")], arguments.pop("where", None)
+    try:
+        rows = frame.query(where) if where else frame
+    except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
+        return Outcome(UNTESTED, f"the table has no such column here: {error}")
+    if claim["whose"] != OURS:  # it does not speak of the user's own data
+        rows = rows[rows["source"] != "own"]
+    if rows.empty:
+        return Outcome(UNTESTED, f"no such rows at this scale: {where or 'the table is empty'}")
+    named = [arguments[key] for key in _NAMES_A_COLUMN if key in arguments]
+    for column in (arguments.get("value", "ours"), *named, *arguments.get("by", ())):
+        if column not in rows:
+            return Outcome(UNTESTED, f"the table has no column '{column}'")
+    surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
+    if surrogates:
+        return Outcome(UNTESTED, _SURROGATE + ", ".join(surrogates))
+    differing = [name for name in rows["dataset"].unique() if name in (other_data or {})]
+    if differing and claim["whose"] != OURS:
+        return Outcome(UNTESTED, f"other data: {differing[0]}: {other_data[differing[0]]}")
+    try:
+        for column, values in compared_in(where or "True"):
+            if lacking := [value for value in values if value not in set(rows[column])]:
+                raise without(lacking)
+        read = check.rows_read(rows, **arguments)
+        found = check(rows, **arguments)
+        deciding = read if found.deciding is None else read.loc[found.deciding]
+        remarks, edges = "", [name for name in ("on_edge", "on edge") if name in deciding]
+        if edges and (count := deciding[edges[0]].sum()) > 0:
+            lie = "selection lies" if count == 1 else "selections lie"
+            remarks = f"; {count:.0f} {lie} at an end of {'its' if count == 1 else 'their'} grid"
+        if claim.get("timing") and disturbed(read):
+            remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
+        spread = arguments.get("spread", {})
+        if "new_data" in spread:
+            beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}
+            new = check(rows, **arguments | {"spread": beyond})
+            remarks += f"; for new data {new.verdict}: {new.measured}"
+    except NotMeasured as reason:
+        return Outcome(UNTESTED, str(reason))
+    return dataclasses.replace(found, measured=found.measured + remarks)
+
+
+def _whatever_the_load(kind, rows, arguments, found, waiting):
+    """Refuse a verdict on times that other programs may have made; else what is said of it.
+
+    A busy row may have taken up to ``load`` times less on a calm machine; a quotient of two times
+    may have been as many times more, too.
+    """
+    # A thread that waited for a share of the time ran for the rest of it. On a core, a cache or a
+    # memory that it shared with another program it ran at half its speed, which no clock counts.
+    load, value = float(np.divide(2.0, 1.0 - waiting)), arguments.get("value", "ours")
+    # on these checks longer or shorter times act in one direction
+    if kind not in ("ratio", "at_least", "at_most") or np.isnan(load):
+        raise NotMeasured("the machine was busy")
+    busy = rows["busy"].isin([True, "True"])
+    if kind == "ratio":
+        low, high = (
+            rows.get(f"{value}_{end}", rows[value]).fillna(rows[value]) for end in ("low", "high")
+        )
+        ends = {f"{value}_low": low.where(~busy, low / load), f"{value}_high": high}
+        changed = [rows.assign(**ends)]
+    else:
+        changed = [
+            rows.assign(**{value: rows[value].where(~busy, rows[value] * factor)})
+            for factor in (load, 1 / load)
+        ]
+    if {CHECKS[kind](frame, **arguments).verdict for frame in changed} != {found.verdict}:
+        raise NotMeasured("the machine was busy")
+    return f"; the same whatever a busy machine does to a time, at most {load:.2g} times"
+
+
+def control(claims: list[dict], plan: Plan) -> Counter:
+    """Verdicts of ``one_more_draw`` on printed numbers that are swapped among the methods."""
+    found = Counter()
+    for claim in claims:
+        arguments = dict(claim.get("check", {}))
+        if arguments.pop("kind", None) == "one_more_draw":
+            rows = rows_of(claim, plan).query(arguments.pop("where"))
+            if (rows["source"] != "surrogate").all() and plan.scale not in claim.get("not_at", ()):
+                found.update(swapped(rows, **arguments))
+    return found

@@ -1,0 +1,238 @@
+"""What a table was made from: one digest of the code and the settings that a job depends on.
+
+A measurement depends on what can change a number in its table, and on nothing else. Modules are
+followed through the imports of the package, name by name, from those that a job starts with;
+docstrings and comments do not count. The digests are parameters of the jobs: no source file is an
+input. Modules are read as text, since importing them would load numba and scikit-learn.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import hashlib
+import json
+import symtable
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kronbench.resources import LIBRARY
+from kronbench.solvers import find_module, import_paths
+from kronbench_suite.resources import claim_files, package_path, paper_path
+
+if TYPE_CHECKING:
+    from kronbench_suite.runner.items import Item, Plan
+
+# They carry names, paths and sentences. What they decide about a job is among its parameters.
+_CARRIERS = {
+    *(f"kronbench.{name}" for name in "errors files resources yaml_files".split()),
+    *(f"kronbench_suite.{name}" for name in "resources runner.items runner.provenance".split()),
+}
+# Warm-up comes before the clock, and no untimed column may depend on them; they
+# use something of every floor. The data of a job come from its data file, which has a rule.
+_BEFORE_THE_CLOCK = {"kronbench_suite.runner.warm_up", "kronbench.datasets"}
+
+
+def table_digests(item: Item) -> dict[str, str]:
+    """One sha256 of the ``sources`` and one of the ``settings`` of an item's result tables."""
+    settings = {"parameters": dict(item.parameters), "timed": item.timed}
+    return {"sources": _digest(table_code(item)), "settings": _digest(settings)}
+
+
+def made_from(plan: Plan, item: Item, part: str) -> dict[str, str]:
+    """What the sidecar of a part keeps: :func:`table_digests`, and that of its ``data``."""
+    data = data_digest(part, plan.config["mirror"]) if item.datasets else ""
+    return table_digests(item) | {"data": data}
+
+
+def table_code(item: Item) -> dict[str, str]:
+    """The sha256 of the code of each module that can change a number of an item's tables.
+
+    The experiment, the solvers named in its parameters, the runner with clock and seeds, and the
+    settings of threads in ``kronbench/__init__.py``. A solver of another package counts with the
+    file of its module.
+    """
+    modules, foreign = ["kronbench", "kronbench_suite.runner.job", item.experiment_module], {}
+    for path in import_paths(item.parameters):
+        module, _, name = path.rpartition(".")
+        if file_of(module):
+            modules.append(_defining_module(module, name))
+        elif file := find_module(module):
+            foreign[module] = _sha256(Path(file).read_bytes())
+    return _code_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK) | foreign
+
+
+def data_settings(name: str, mirror: str | None = None) -> dict:
+    """The registry entry of a data set; all of it goes into its ``provenance.json``.
+
+    Without the advice on a file that is missing, and its folder, which no result rests on. The
+    user's own files of which no checksum is registered count with the one that they have
+    (``mirror``: as for ``datasets.load``): one that is edited makes the data set stale.
+    """
+    from kronbench import datasets
+
+    entry = dataclasses.asdict(datasets.registry.find(name))
+    settings = {key: value for key, value in entry.items() if key not in ("manual", "folder")}
+    if own := datasets.own_sums(name, mirror=mirror):
+        settings["sums"] = own
+    return settings
+
+
+def data_digest(name: str, mirror: str | None = None) -> str:
+    """One sha256 of all that a prepared data set depends on: registry entry, files, parser."""
+    return _digest([data_settings(name, mirror), data_code(name)])
+
+
+def data_code(name: str) -> dict[str, str]:
+    """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate."""
+    from kronbench import datasets
+
+    makers = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *datasets.modules_of(name))
+    # The package itself imports every format.
+    package = {"kronbench.datasets": read_module("kronbench.datasets")[0]}
+    return package | _code_of(*makers, but=_CARRIERS)
+
+
+def drawing_digest(item: Item) -> str:
+    """One sha256 of what a figure or table depends on, the paper's numbers among it.
+
+    Of an item all counts but its words, which only the page shows; of the items whose numbers it
+    takes, where these are.
+    """
+    templates = package_path("report", "templates").glob("table*") if item.layout else ()
+    code = _code_of("kronbench_suite.report.render", item.drawing_module, but=_CARRIERS)
+    settings = dataclasses.asdict(dataclasses.replace(item, title="", caption="", numbers_of=()))
+    settings["numbers_of"] = [str(path) for path in item.drawn_from if item.numbers_of]
+    return _digest([code, settings], [*item.printed_files, *templates])
+
+
+def page_digest(plan: Plan) -> str:
+    """One sha256 of what the page depends on beside results."""
+    files = [file for item in plan.items for file in item.printed_files]
+    files += package_path("report", "templates").iterdir()
+    for paper in plan.papers:
+        files += [paper_path(paper, "paper.yaml"), *claim_files(paper)]
+    if (verdicts := plan.accepted / "verdicts.csv").exists():
+        files.append(verdicts)
+    # What changed since is asked by the page of accepted tables alone, which is no job.
+    code = _code_of("kronbench_suite.report.page", but={"kronbench_suite.runner.provenance"})
+    return _digest(code, files)
+
+
+def _code_of(*modules: str, but: Iterable[str]) -> dict[str, str]:
+    """The sha256 of the code of what modules import, directly or not, themselves included."""
+    seen, waiting, found = set(but), list(modules), {}
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            found[name], _, imports = read_module(name)
+            waiting += [_defining_module(*imported) for imported in imports]
+    return found
+
+
+def _digest(content, files=()):
+    """One sha256; of files also, by the ends of their paths: folders may lie anywhere."""
+    sums = {"/".join(file.parts[-3:]): _sha256(file.read_bytes()) for file in files}
+    return _sha256(json.dumps([content, sums], sort_keys=True, default=str).encode())
+
+
+def _sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+@functools.cache
+def file_of(name: str) -> Path | None:
+    """The file of a module of this distribution, or None where there is no such file."""
+    package, *parts = name.split(".")
+    if package == "kronbench_suite":  # whose papers may lie elsewhere
+        place = package_path(*parts)
+    elif package == "kronbench":
+        place = LIBRARY.joinpath(*parts)
+    else:
+        return None
+    files = place / "__init__.py", place.with_suffix(".py")
+    return next((file for file in files if file.is_file()), None)
+
+
+@functools.cache
+def names_in(module: str) -> frozenset[str] | None:
+    """The names that a module of this package binds, or None where the package has no such file.
+
+    Those that a package imports on demand stand in its stub, ``__init__.pyi``.
+    """
+    file = file_of(module)
+    if file is None:
+        return None
+    tables = [
+        symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec")
+        for path in (file, file.with_suffix(".pyi"))
+        if path.is_file()
+    ]
+    return frozenset(
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        if symbol.is_local()
+    )
+
+
+@functools.cache
+def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[str, str]]]:
+    """Of a module with a file: the sha256 of its code, the names that it hands on, its imports.
+
+    A name that a module, or the stub of a package, imports is handed on from a module and a name
+    there; imports of this package, at any depth, are modules with a name of each, or "".
+    """
+    file = file_of(name)
+    text = file.read_text(encoding="utf-8")
+    tree, handed_on, imports = ast.parse(text), {}, []
+    stub = file.with_suffix(".pyi")
+    on_demand = ast.parse(stub.read_text(encoding="utf-8")).body if stub.is_file() else ()
+    for node in (*ast.walk(tree), *on_demand):
+        if isinstance(node, ast.Import):
+            imports += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            # in a stub: from .krylov import cg as cg
+            origin = f"{name}.{node.module}" if node.level else node.module
+            for alias in node.names:
+                handed_on[alias.asname or alias.name] = (origin, alias.name)
+                imports += [] if node.level else [(origin, alias.name)]
+    code = _sha256(_code(tree, text.splitlines()).encode())
+    return code, handed_on, [found for found in imports if _is_own(found[0])]
+
+
+def _code(tree, lines):
+    """The lines that a program consists of; a text of several lines keeps all of its own."""
+    left_out, texts = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            texts.update(range(node.lineno + 1, node.end_lineno + 1))
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                left_out.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return "\n".join(
+        line
+        for number, line in enumerate(lines, 1)
+        if number not in left_out and (number in texts or line.strip().partition("#")[0])
+    )
+
+
+def _defining_module(module: str, name: str) -> str:
+    """The module in which ``name``, as found in ``module``, is written.
+
+    A package hands on names of its modules: who takes one of them depends on the module that
+    defines it, not on all the others.
+    """
+    if name and file_of(f"{module}.{name}"):
+        return f"{module}.{name}"
+    if file_of(module) and name in (handed_on := read_module(module)[1]):
+        if _is_own(handed_on[name][0]):
+            return _defining_module(*handed_on[name])
+    return module
+
+
+def _is_own(module):
+    return module.partition(".")[0] in ("kronbench", "kronbench_suite")
