@@ -52,7 +52,7 @@ if len(sys.argv) > 1:
     assert {"snakemake", "matplotlib", "jsonschema", "requests", "libsvm"} <= refused.refused
     sys.meta_path.insert(0, refused)
 
-from kronbench.cli import main  # noqa: E402
+from kronbench_suite.cli import main  # noqa: E402
 
 assert not {"numpy", "numba", "sklearn"} & set(sys.modules), "a command loads what it may not need"
 

@@ -10,13 +10,15 @@ import numpy as np
 import kronbench
 import kronbench.datasets
 import kronbench.models
+import kronbench_suite
 from kronbench import PairData
 from kronbench_suite.runner.items import load_scales
 
 package = Path(kronbench.__file__).parent
 assert not package.is_relative_to(sys.argv[1]), f"{package} is the checkout"
 
-for module in pkgutil.walk_packages(kronbench.__path__, "kronbench."):
+both = [(package.__path__, f"{package.__name__}.") for package in (kronbench, kronbench_suite)]
+for module in (module for path in both for module in pkgutil.walk_packages(*path)):
     if not module.name.endswith("__main__"):
         try:
             __import__(module.name)

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from kronbench.cli import main
+from kronbench_suite.cli import main
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")

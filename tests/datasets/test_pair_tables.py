@@ -5,8 +5,8 @@ import pytest
 import yaml
 
 from kronbench import InputError, datasets
-from kronbench.cli import main
 from kronbench.datasets.drug_target import labelled_pairs
+from kronbench_suite.cli import main
 from tests.own_pairs.problem import run, tables
 
 ENTRY = {

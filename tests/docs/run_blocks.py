@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 
-from kronbench.cli import main
+from kronbench_suite.cli import main
 from tests.docs.pages import ROOT
 
 _PROGRAMS = f"""

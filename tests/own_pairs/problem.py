@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench.cli import main
+from kronbench_suite.cli import main
 
 
 def tables(folder, seed=0, real=False):

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from kronbench.cli import main
 from kronbench.own_pairs.contract import check_solver
 from kronbench.own_pairs.recipe import PAIR_SOLVERS
+from kronbench_suite.cli import main
 from tests.own_pairs.problem import arguments, tables
 
 PARTS = [

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kronbench import datasets
-from kronbench.cli import main
+from kronbench_suite.cli import main
 from kronbench_suite.reference.run_with import outside_of_file
 from tests.docs.pages import DOCS, ROOT, texts
 from tests.docs.run_blocks import assert_same, run, run_console, typed

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import strategies as st
 
 from kronbench import files
-from kronbench.cli import main
 from kronbench.errors import InputError
+from kronbench_suite.cli import main
 from kronbench_suite.reference.accepted import (
     accept,
     accepted_text,

@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from kronbench.cli import main
 from kronbench.errors import InputError
+from kronbench_suite.cli import main
 from kronbench_suite.reference import archive as archives
 from kronbench_suite.reference.archive import CRATE, MANIFEST, archive
 from kronbench_suite.reference.compare import compare, read_run

@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from kronbench.cli import main
 from kronbench.errors import InputError
+from kronbench_suite.cli import main
 from kronbench_suite.reference.compare import compare, read_run
 
 FRAME = {

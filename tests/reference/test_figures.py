@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from kronbench.cli import main
+from kronbench_suite.cli import main
 from tests.helpers import ROOT
 
 

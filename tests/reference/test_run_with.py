@@ -6,7 +6,7 @@ import textwrap
 import pytest
 import yaml
 
-from kronbench.cli import main
+from kronbench_suite.cli import main
 from kronbench_suite.reference.run_with import compares_methods, outside_of_options
 from kronbench_suite.runner.items import load_plan, load_scales
 from tests.datasets.test_pair_tables import ENTRY

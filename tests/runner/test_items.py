@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.resources import config_path
 from kronbench.solvers import SolverMissing, make_solver
 from kronbench.yaml_files import read_yaml
+from kronbench_suite.cli import main
 from kronbench_suite.resources import paper_path
 from kronbench_suite.runner import items
 from kronbench_suite.runner.items import check_scale, load_plan

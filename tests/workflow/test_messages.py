@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import snakemake_logger_plugin_kronbench as display
-from kronbench import cli
+from kronbench_suite import cli
 
 
 @pytest.mark.parametrize(

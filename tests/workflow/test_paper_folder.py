@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kronbench.cli import main
 from kronbench.errors import InputError
 from kronbench.resources import ADDED_REGISTRIES
 from kronbench_suite import resources
+from kronbench_suite.cli import main
 from kronbench_suite.reference.run_with import check_paper, plan_with_paper
 from kronbench_suite.runner import provenance
 
