@@ -47,7 +47,8 @@ def commands(monkeypatch):
 def test_it_prints_the_commands_that_it_runs(commands, arguments, lines, capsys):
     assert main(["figures", *arguments]) == 0
     assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
-    assert [" ".join(command) for command in commands[0]] == lines
+    modules = [line.replace("kronbench report", "kronbench_suite report") for line in lines]
+    assert [" ".join(command) for command in commands[0]] == modules
     commands[0].clear()
     assert main(["figures", *arguments, "--dry-run"]) == 0
     assert capsys.readouterr().out.splitlines() == lines
