@@ -16,7 +16,7 @@ from pathlib import Path
 import kronbench
 from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import os_error_advice
-from kronbench.own_pairs import PAIR_SOLVERS
+from kronbench.own_pairs import KEPT, PAIR_SOLVERS
 from kronbench.runner.end_with_workflow import exit_with_parent
 
 # Arguments of several commands.
@@ -38,9 +38,9 @@ def main(argv: list[str] | None = None) -> int:
     # threads of numba, and timed rows would count as disturbed.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
     exit_with_parent()
-    if os.getcwd() not in sys.path:  # which may hold a user's solver; as with python -m
-        sys.path.append(os.getcwd())
     arguments = _parser().parse_args(argv)
+    if _may_import_here(arguments) and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # as with python -m
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, *_: f"warning: {message}"
@@ -68,6 +68,13 @@ def main(argv: list[str] | None = None) -> int:
         )
     print(f"kronbench: error: {sentence}", file=sys.stderr)
     return status
+
+
+def _may_import_here(arguments):
+    """Whether the working directory may hold a user's solver: not where files alone are read."""
+    if arguments.command == "evaluate":
+        return "." in arguments.solver
+    return arguments.command not in ("fit", "predict", "score")
 
 
 def _parser():
@@ -113,6 +120,7 @@ def _add_own_pairs(add):
         "label": "labels (default: the third)",
     }
     solver = f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class"
+    kept = f"one of {', '.join(KEPT)}"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
     selected = "choose reg and kernel widths not given by --set, by inner folds"
     for arg in (evaluate, fit):
@@ -121,7 +129,7 @@ def _add_own_pairs(add):
         arg("--data", metavar="NAME", help="data set of your registry, instead of three tables")
         for name, text in columns.items():
             arg(f"--{name}", metavar="NAME", help=f"column of the pairs with {text}")
-        arg("--solver", required=True, help=solver)
+        arg("--solver", required=True, help=solver if arg is evaluate else kept)
         arg("--set", **_SET)
         arg("--scale", action="store_true", help=scaled)
         arg("--select", action="store_true", dest="selects", help=selected)

@@ -21,7 +21,7 @@ from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS, check_readable, did_you_mean, read_table
-from kronbench.own_pairs import model_file
+from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
@@ -72,8 +72,8 @@ def fit_files(
     """
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
-    if solver not in (kept := model_file.KEPT):
-        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(kept)}")
+    if solver not in KEPT:
+        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
@@ -99,8 +99,9 @@ def fit_files(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
             f"{out} is not written: {recipe.remedy()}"
         )
+    model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
     with _refused_writing():
-        digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
+        digest = model_file.save(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 

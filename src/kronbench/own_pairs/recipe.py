@@ -238,15 +238,16 @@ def check_solver_name(name: str) -> None:
 def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
     """InputError where kernel matrices need more memory than there is, to fit or to score pairs.
 
-    Linear kernels in the primal form need none, and of other solvers none is known.
+    Linear kernels in the primal form need none, which a closed form may also choose, and of
+    other solvers none is known.
     """
     known = recipe.estimator().get_params()
-    if known.get("row_kernel") is None or known.get("product") is None:
+    if known.get("row_kernel") is None or "." in recipe.solver:
         return
-    kernels, form = (known["row_kernel"], known["col_kernel"]), known.get("form")
+    kernels, form = (known["row_kernel"], known.get("col_kernel", "linear")), known.get("form")
     counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
     found = [
-        0.0 if form == "primal" and kernel == "linear" else 8.0 * scored * trained
+        0.0 if form != "dual" and kernel == "linear" else 8.0 * scored * trained
         for kernel, (scored, trained) in zip(kernels, counts, strict=True)
     ]
     if sum(found) > (available := available_memory()):
