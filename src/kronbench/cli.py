@@ -6,10 +6,14 @@ A command imports what it needs when it is called, so that a misspelt one fails 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
+import signal
 import sys
+import threading
+import traceback
 import warnings
 from pathlib import Path
 
@@ -46,8 +50,10 @@ def main(argv: list[str] | None = None) -> int:
     warnings.formatwarning = lambda message, *_: f"warning: {message}"
     status = 1
     try:
-        with extra_for("this command"):
-            return arguments.function(arguments) or 0
+        with extra_for("this command"), _no_interrupt_lost():
+            status = arguments.function(arguments) or 0
+            print(end="", flush=True)  # a full disk is told here, and not at the exit
+            return status
     except InputError as error:
         sentence, status = str(error), 2
     except KeyboardInterrupt:
@@ -57,6 +63,9 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if error.filename is None and frame.f_code.co_filename == __file__:  # a print
+            error.filename = "standard output"
         if not (sentence := printable(os_error_advice(error))):
             raise
     except MemoryError as error:
@@ -68,6 +77,25 @@ def main(argv: list[str] | None = None) -> int:
         )
     print(f"kronbench: error: {sentence}", file=sys.stderr)
     return status
+
+
+@contextlib.contextmanager
+def _no_interrupt_lost():
+    """An interrupt where Python cannot raise it, such as in a callback of numba, comes again."""
+    otherwise = sys.unraisablehook
+
+    def come_again(lost):
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            return otherwise(lost)
+        again = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = come_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = otherwise
 
 
 def _may_import_here(arguments):
