@@ -7,10 +7,14 @@ adds its own commands to these (``kronbench_suite.cli``); ``kronbench`` has all 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
+import signal
 import sys
+import threading
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +22,7 @@ from pathlib import Path
 import kronbench
 from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import os_error_advice
-from kronbench.own_pairs import PAIR_SOLVERS
+from kronbench.own_pairs import KEPT, PAIR_SOLVERS
 
 # Arguments of several commands.
 PATH = {"metavar": "FOLDER", "help": "folder of the solver's module, if not installed"}
@@ -42,16 +46,18 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
     # Before a BLAS is loaded: its threads spin for 26 ms after each call, which would hold up the
     # threads of numba, and timed rows would count as disturbed.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
-    if os.getcwd() not in sys.path:  # which may hold a user's solver; as with python -m
-        sys.path.append(os.getcwd())
     arguments = (parser or parser_of(add_own_pairs, add_data)).parse_args(argv)
+    if _may_import_here(arguments) and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # as with python -m
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, *_: f"warning: {message}"
     status = 1
     try:
-        with extra_for("this command"):
-            return arguments.function(arguments) or 0
+        with extra_for("this command"), _no_interrupt_lost():
+            status = arguments.function(arguments) or 0
+            print(end="", flush=True)  # a full disk is told here, and not at the exit
+            return status
     except InputError as error:
         sentence, status = str(error), 2
     except KeyboardInterrupt:
@@ -61,6 +67,9 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if error.filename is None and Path(frame.f_code.co_filename).name == "cli.py":  # a print
+            error.filename = "standard output"
         if not (sentence := printable(os_error_advice(error))):
             raise
     except MemoryError as error:
@@ -72,6 +81,32 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
         )
     print(f"kronbench: error: {sentence}", file=sys.stderr)
     return status
+
+
+@contextlib.contextmanager
+def _no_interrupt_lost():
+    """An interrupt where Python cannot raise it, such as in a callback of numba, comes again."""
+    otherwise = sys.unraisablehook
+
+    def come_again(lost):
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            return otherwise(lost)
+        again = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = come_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = otherwise
+
+
+def _may_import_here(arguments):
+    """Whether the working directory may hold a user's solver: not where files alone are read."""
+    if arguments.command == "evaluate":
+        return "." in arguments.solver
+    return arguments.command not in ("fit", "predict", "score")
 
 
 def parser_of(*adders: Callable, groups: str | None = None) -> argparse.ArgumentParser:
@@ -112,6 +147,7 @@ def add_own_pairs(add):
         "label": "labels (default: the third)",
     }
     solver = f"one of {', '.join(PAIR_SOLVERS)}, or the import path of a class"
+    kept = f"one of {', '.join(KEPT)}"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
     selected = "choose reg and kernel widths not given by --set, by inner folds"
     for arg in (evaluate, fit):
@@ -120,7 +156,7 @@ def add_own_pairs(add):
         arg("--data", metavar="NAME", help="data set of your registry, instead of three tables")
         for name, text in columns.items():
             arg(f"--{name}", metavar="NAME", help=f"column of the pairs with {text}")
-        arg("--solver", required=True, help=solver)
+        arg("--solver", required=True, help=solver if arg is evaluate else kept)
         arg("--set", **SET)
         arg("--scale", action="store_true", help=scaled)
         arg("--select", action="store_true", dest="selects", help=selected)

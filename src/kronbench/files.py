@@ -24,6 +24,7 @@ _ADVICE = {
     errno.EROFS: "choose a folder with write permission",
     errno.EACCES: "give this user permission, or choose another folder",
     errno.ENAMETOOLONG: "give a shorter name",
+    errno.ENOTDIR: "give another place",
 }
 
 

@@ -9,6 +9,7 @@ import gzip
 import io
 import os
 import stat
+import unicodedata
 import warnings
 import zlib
 from collections import Counter
@@ -98,10 +99,21 @@ def check_columns(table: str | Path, columns: Sequence[str], wanted: Sequence[st
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """The nearest of known names as the end of a sentence; the first few where none is near."""
+    if found := other_form(name, known):
+        return found
     if near := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
         return f": did you mean '{near[0]}'?"
     some = ", ".join(f"'{entry}'" for entry in list(known)[:5])
     return f": it has {some}{' ...' if len(known) > 5 else ''}"
+
+
+def other_form(name: str, known: Sequence[str]) -> str:
+    """The known name that looks the same, in another Unicode form, as the end of a sentence."""
+    composed = unicodedata.normalize("NFC", name)
+    for entry in known:
+        if unicodedata.normalize("NFC", entry) == composed:
+            return f": it has '{entry}' in another Unicode form (NFC or NFD); give both the same"
+    return ""
 
 
 def _read_text(path, separator, ids):
@@ -136,7 +148,9 @@ def _read_text(path, separator, ids):
             )
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text in UTF-8: save the table in UTF-8") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
+    except csv.Error as error:  # of the header
+        raise InputError(f"{path} has a header that cannot be read: {error}") from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         detail = str(error).rpartition("C error: ")[2].strip().rstrip(".")
         raise InputError(
             f"{path} does not have as many cells in each row as in its header: {detail}"

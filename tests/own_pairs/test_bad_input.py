@@ -116,6 +116,8 @@ def labels(value):
         ("rows", line(2, "D01,1,heavy,3"), "'heavy' for 'D01' in 'logp'"),
         ("rows", line(2, 'D01,1,"2,5",3'), "a number, with a decimal point"),
         ("rows", line(2, "D01,1," + "9" * 400 + ",3"), "'inf' for 'D01' in 'logp'"),
+        ("rows", line(2, "D01,1,-1e308,3"), "'-1e+308' for 'D01' in 'logp': give a number, below"),
+        ("rows", line(0, f"drug,{'m' * 140_000},logp,rings"), "has a header that cannot be read"),
         ("rows", line(2, "D01,1,,3"), "no number for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,NaN,3"), "'NaN' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,inf,3"), "'inf' for 'D01' in 'logp'"),
@@ -547,6 +549,24 @@ def test_tables_to_predict(folder, capsys, model, table, content, sentence):
     (folder / f"{table}.csv").write_text(content)
     options = [] if table == "pairs" else [f"--{table}", folder / f"{table}.csv"]
     refused(capsys, folder, sentence, *predict(folder, *options))
+
+
+def test_an_id_in_another_unicode_form_is_told(folder, capsys, model):
+    composed, apart = "D\u00e9", "De\u0301"
+    for name, form in (("pairs", composed), ("rows", apart)):
+        content = (folder / f"{name}.csv").read_text(encoding="utf-8")
+        (folder / f"{name}.csv").write_text(content.replace("D00", form), encoding="utf-8")
+    argv = [*arguments(folder), "--solver", "KronRidge", "-o", folder / "m.kron"]
+    sentence = (
+        f"drug '{composed}' is not in {folder}/rows.csv: it has '{apart}' in another Unicode"
+    )
+    refused(capsys, folder, sentence, "fit", *argv)
+    given = {name: folder / f"{name}.csv" for name in ("pairs", "rows", "cols")}
+    (folder / "pairs.csv").write_text((folder / "pairs.csv").read_text().replace(composed, apart))
+    fit_files(given, folder / "m.kron", "KronRidge")
+    (folder / "pairs.csv").write_text((folder / "pairs.csv").read_text().replace(apart, composed))
+    sentence = f"drug '{composed}' is not in the model: it has '{apart}' in another Unicode form"
+    refused(capsys, folder, sentence, *predict(folder))
 
 
 @pytest.mark.parametrize(

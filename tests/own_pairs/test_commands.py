@@ -149,6 +149,29 @@ def test_vertex_effects_stay_with_the_vertices_that_the_model_knows(tmp_path, ca
     assert twin != pytest.approx(known)  # an effect is of a vertex
 
 
+def test_a_table_of_new_vertices_with_ids_of_the_model_is_told_where_it_differs(tmp_path, capsys):
+    _, drugs, _ = tables(tmp_path)
+    model = fit(capsys, tmp_path, "KronRidge", *GAUSSIAN, "--set=row_effect=3")
+    (tmp_path / "new.csv").write_text("drug,target\nD00,03\nD01,03\nD02,03\n")
+    before = predict(capsys, model, "new.csv")["prediction"]
+    # the same features are the same vertex, with its effect, and nothing is said
+    rows = ["--rows", tmp_path / "rows.csv"]
+    argv = ["predict", model, "--pairs", tmp_path / "new.csv", *rows, "-o", tmp_path / "out.csv"]
+    assert run(capsys, *argv)[2] == ""
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "out.csv")["prediction"], before)
+    drugs.loc[[1, 2], "mass"] += 1
+    drugs.to_csv(tmp_path / "rows.csv", index=False)
+    status, _, err = run(capsys, *argv)
+    assert status == 0
+    assert err == (
+        f"{tmp_path}/rows.csv has other features than the model for 2 of its ids, the first is "
+        f"'D01': those of {tmp_path}/rows.csv are used\n"
+    )
+    after = pd.read_csv(tmp_path / "out.csv")["prediction"]
+    assert after[0] == before[0]
+    assert (np.abs(after - before)[1:] > 1e-3).all()
+
+
 def test_similarities_are_kernels_and_new_ones_need_columns_for_the_old(tmp_path, capsys):
     pairs, drugs, targets = tables(tmp_path)
     values = drugs.drop(columns="drug").to_numpy()
@@ -209,6 +232,24 @@ def test_a_model_that_is_worse_than_the_mean_is_refused_and_told(tmp_path, capsy
     monkeypatch.undo()
     _, out, _ = run(capsys, "evaluate", *command, "--setting", "B", "--repeats", 1)
     assert "worse" not in out
+
+
+def test_a_fit_that_rounding_ended_far_from_its_solution_is_not_written(tmp_path, capsys):
+    pairs, drugs, targets = tables(tmp_path)
+    drugs["mass"] = 150 + 100 * drugs["mass"].rank()
+    targets["length"] = 100 + 80 * targets["length"].rank()
+    drugs.to_csv(tmp_path / "rows.csv", index=False)
+    targets.to_csv(tmp_path / "cols.csv", index=False)
+    y = np.random.default_rng(0).choice([-1, 1], len(pairs))
+    pairs.assign(active=y).to_csv(tmp_path / "pairs.csv", index=False)
+    effects = ["--set", "row_effect=1", "--set", "col_effect=1"]
+    argv = ["fit", *arguments(tmp_path), "--solver", "KronRidge", *effects]
+    status, _, err = run(capsys, *argv, "-o", tmp_path / "m.kron")
+    assert status == 2
+    assert "was ended by rounding far from its solution" in err
+    assert "try --scale if a table has features of large numbers or --set reg=100" in err
+    assert not (tmp_path / "m.kron").exists()
+    assert run(capsys, *argv, "--scale", "-o", tmp_path / "m.kron")[0] == 0
 
 
 def test_a_choice_of_its_own_is_made_in_the_setting_and_kept_in_a_file(tmp_path, capsys):

@@ -14,3 +14,7 @@ PAIR_SOLVERS = (
     "PairSklearnKNN",
     "TwoStepRidge",
 )
+# Those of a closed form: a model file keeps their training labels, and reading it fits again.
+REFITTED = ("CompleteKronRidge", "IndependentRidge", "TwoStepRidge")
+# All that a model file can hold; the help of fit names them.
+KEPT = tuple(sorted((*REFITTED, "KronNewton", "KronRidge", "KronRidgeCV", "KronSVM", "PairSGD")))

@@ -20,8 +20,8 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
-from kronbench.io import SEPARATORS, check_readable, did_you_mean, read_table
-from kronbench.own_pairs import model_file
+from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
+from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
@@ -72,8 +72,8 @@ def fit_files(
     """
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
-    if solver not in (kept := model_file.KEPT):
-        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(kept)}")
+    if solver not in KEPT:
+        raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
@@ -99,8 +99,14 @@ def fit_files(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
             f"{out} is not written: {recipe.remedy()}"
         )
+    if recipe.is_lost_to_rounding(fitted, own.data, own.y):
+        raise InputError(
+            f"{recipe} was ended by rounding far from its solution, so {out} is not written: "
+            f"{recipe.remedy()}"
+        )
+    model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
     with _refused_writing():
-        digest = model_file.save(Model(recipe, fitted, own.data, own.sides, own.names), out)
+        digest = model_file.save(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 
@@ -187,12 +193,16 @@ def _read_new_pairs(pairs, sides, names, paths):
         new, features = np.full(len(ids), -1), None
         if path is not None:
             table = read_vertices(read_table(path), option)
-            new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
+            features = _as_in_model(table, side)
+            new = pd.Index(table.ids).get_indexer(ids)
+            new[(new >= 0) & _as_known(table, features, side)[new]] = -1
         if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
+            first = ids[unknown[0]]
+            advice = "" if path else f": give its features with {option}"
             raise InputError(
-                f"{pairs}, pair {unknown[0] + 1}: {name} '{ids[unknown[0]]}' is not in {where}"
-                + ("" if path else f": give its features with {option}")
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {where}"
+                + (other_form(first, side.ids) or advice)
             )
         found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
     (new_row, row, row_features), (new_col, col, col_features) = found
@@ -203,6 +213,21 @@ def _read_new_pairs(pairs, sides, names, paths):
             data = PairData(row_features[a], col_features[b], row[part], col[part])
             groups.append((part, data))
     return frame[list(names)], groups
+
+
+def _as_known(table, features, side):
+    """Whether the model knows each vertex of a table, with these features; others are told."""
+    known = pd.Index(side.ids).get_indexer(table.ids)
+    both = np.flatnonzero(known >= 0)
+    apart = (features[both] != side.features[known[both]]).sum(axis=1) > 0
+    if apart.any():
+        line = (
+            f"{table.name} has other features than the model for {apart.sum()} of its ids, the "
+            f"first is '{table.ids[both[apart][0]]}': those of {table.name} are used"
+        )
+        print(printable(line), file=sys.stderr)
+    known[both[apart]] = -1
+    return known >= 0
 
 
 def _as_in_model(table, side):

@@ -1,16 +1,19 @@
 """Models in files: skops' format, a zip of arrays and JSON without pickle, of our types alone.
 
 The last bytes of a file are a magic word, the number of the format and the sha256 of all before.
+What a file names is compared with what there may be, before anything is made of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,12 +21,13 @@ from skops import io as skops_io
 
 from kronbench import __version__, models
 from kronbench.errors import InputError
-from kronbench.evaluation import SettingKFold
+from kronbench.evaluation import SETTINGS, SettingKFold
 from kronbench.files import replacing
 from kronbench.io import check_readable
 from kronbench.linalg import LowRankFactor
 from kronbench.models import _vertex_features
-from kronbench.own_pairs.recipe import Fitted, Recipe, available_memory
+from kronbench.own_pairs import KEPT, REFITTED
+from kronbench.own_pairs.recipe import Fitted, Recipe, available_memory, check_memory
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import VertexTable
 
@@ -31,7 +35,6 @@ FORMAT = 2
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
 _TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
 _TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
-KEPT = ("KronNewton", "KronRidge", "KronRidgeCV", "KronSVM", "PairSGD")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Model:
     """All that predictions need: ``data`` are the training pairs over features as given.
 
     ``names`` are the columns of row ids, column ids and labels in the table of these pairs.
+    A file of a solver that is fitted again has the labels ``y`` (n,) in place of ``fitted``.
     """
 
     recipe: Recipe
@@ -46,6 +50,7 @@ class Model:
     data: PairData
     sides: tuple[VertexTable, VertexTable]
     names: tuple[str, str, str]
+    y: np.ndarray | None = None
 
 
 # The types that a model is made of, beside arrays, numbers and texts.
@@ -55,10 +60,18 @@ _TRUSTED = [
     *(getattr(models, name) for name in (*KEPT, "VertexScaler")),
     *(LowRankFactor, _vertex_features.VertexFeatures),
 ]
+# How skops may make them. It also knows methods, functions and constructors.
+_LOADERS = {
+    *("ObjectNode", "NdArrayNode", "SparseMatrixNode", "DTypeNode", "TypeNode", "JsonNode"),
+    *("BytesNode", "DictNode", "ListNode", "TupleNode"),
+}
+_SETTINGS = (None, *SETTINGS)
 
 
 def save(model: Model, path: str | Path) -> str:
     """Write a model, whole or not at all; the sha256 of its content."""
+    left_out: Any = {"fitted" if model.recipe.solver in REFITTED else "y": None}
+    model = replace(model, **left_out)
     with replacing(path) as temporary:
         content = skops_io.dumps(model) + _COMMENT.format(FORMAT, "").encode()
         digest = hashlib.sha256(content).hexdigest()
@@ -95,12 +108,17 @@ def load(path: str | Path) -> Model:
             if sum(entry.file_size for entry in entries) > len(content):
                 raise ValueError("its members claim more bytes than it has")
             for entry in entries:
-                if entry.filename.endswith(".npz"):
-                    _check_sparse(file.read(entry))
+                if (member := file.read(entry)).startswith(b"PK"):  # whatever its name is
+                    _check_sparse(member)
+            _check_made(json.loads(file.read("schema.json")))
         model = skops_io.loads(content, trusted=_TRUSTED)
-        _check_fit(model)
+        _check_said(model)
+        _check_arrays(model)
     except Exception as error:  # a file from anywhere may lead any step astray
         raise InputError(f"{path} is not a complete model ({error}): fit again") from None
+    if model.y is not None:
+        check_memory(model.recipe, model.data)
+        model = replace(model, fitted=model.recipe.fit(model.data, model.y))
     return model
 
 
@@ -111,22 +129,89 @@ def _check_sparse(packed):
     sparse.load_npz(io.BytesIO(packed)).check_format(full_check=True)
 
 
-def _check_fit(model):
+def _check_made(node):
+    """Refuse a schema of skops that would call something, which no model needs."""
+    if isinstance(node, dict):
+        if (loader := node.get("__loader__", "DictNode")) not in _LOADERS:
+            raise ValueError(f"it has a {loader}, which no model has")
+        node = list(node.values())
+    for part in node if isinstance(node, list) else ():
+        _check_made(part)
+
+
+def _check_said(model):
+    """Refuse names and parameters that ``fit`` does not write, before a solver is made of them."""
+    recipe, sides, names = model.recipe, model.sides, model.names
+    if recipe.solver not in KEPT:
+        raise ValueError(f"its solver is '{recipe.solver}', which no model file holds")
+    names = [*names, *(name for side in sides for name in (side.name, *side.ids, *side.columns))]
+    if len(model.names) != 3 or {*map(type, names)} != {str}:
+        raise ValueError("its columns or ids have no names")
+    if any(vars(part).keys() != {of.name for of in fields(part)} for part in (recipe, *sides)):
+        raise ValueError("it lacks a part")  # which would have its default
+    plain = {*map(type, recipe.parameters.values())} <= {str, int, float, bool, type(None)}
+    if not plain or {*map(type, recipe.scaled)} != {bool} or recipe.setting not in _SETTINGS:
+        raise ValueError("its recipe is none")
+    wanted = recipe.estimator()
+    wanted._check_parameters()
+    if model.y is None:
+        estimator = model.fitted.estimator
+        if type(estimator) is not type(wanted) or _chosen(estimator) != _chosen(wanted):
+            raise ValueError(f"its solver is not {recipe}")
+        for fit in (estimator, getattr(estimator, "best_estimator_", estimator)):
+            if getattr(fit, "fitted_params_", _chosen(fit)) != _chosen(fit):
+                raise ValueError("its parameters are not those of its fit")
+
+
+def _chosen(estimator):
+    return {key: value for key, value in estimator.get_params(deep=False).items() if key != "cv"}
+
+
+def _check_arrays(model):
     """Refuse arrays that do not fit each other: compiled loops would read beyond their ends."""
-    estimator, data = model.fitted.estimator, model.data
-    inner = getattr(estimator, "best_estimator_", estimator)
-    for X in (data, *(getattr(fit, "X_fit_", None) for fit in (estimator, inner))):
-        if X is not None:
-            PairData(X.row_features, X.col_features, X.rows, X.cols)
-    for coefs in (getattr(fit, "dual_coef_", None) for fit in (estimator, inner)):
-        if coefs is not None and coefs.shape != (len(data),):
-            raise ValueError(f"dual_coef_ has shape {coefs.shape}")
+    data, fits = model.data, []
     for side, X in zip(model.sides, (data.row_features, data.col_features), strict=True):
         if {side.features.shape, X.shape} != {(len(side.ids), len(side.columns))}:
             raise ValueError(f"{side.name} has features of shape {X.shape}")
         if len(set(side.ids)) != len(side.ids):
             raise ValueError(f"{side.name} has an id twice")
-    if list(map(type, model.names)) != [str] * 3 or not str(model.recipe):
-        raise ValueError("its columns have no names")
-    if not np.isfinite(model.fitted.scores(data[:1])).all():
+    if model.y is None:
+        outer, before = model.fitted.estimator, model.fitted.before
+        fits = [outer, getattr(outer, "best_estimator_", outer)]
+        for name, moment in vars(before).items():
+            side = model.sides[name.startswith("col")]
+            if name.endswith(("_mean_", "_scale_")) and np.shape(moment) != (
+                () if moment is None else (len(side.columns),)
+            ):
+                raise ValueError(f"{name} has shape {np.shape(moment)}")
+    elif model.recipe.solver not in REFITTED or model.y.shape != data.shape:
+        raise ValueError(f"its labels have shape {model.y.shape}")
+    sizes = tuple(len(side.ids) for side in model.sides)
+    for X in (data, *(fit.X_fit_ for fit in fits if hasattr(fit, "X_fit_"))):
+        checked = PairData(X.row_features, X.col_features, X.rows, X.cols)
+        same = {(of.n_rows, of.n_cols) for of in (X, checked)} == {sizes}
+        if not same or vars(X).keys() != vars(checked).keys():
+            raise ValueError("X_fit_ has other vertices than the tables")
+        for name in ("rows", "cols"):
+            index = getattr(X, name)
+            if index is not getattr(checked, name) or (index != getattr(data, name)).any():
+                raise ValueError(f"X_fit_ has other {name} than the pairs")
+    for coefs in (fit.dual_coef_ for fit in fits if hasattr(fit, "dual_coef_")):
+        if coefs.shape != data.shape:
+            raise ValueError(f"dual_coef_ has shape {coefs.shape}")
+    _check_finite({"fitted": model.fitted, "y": model.y})
+    if fits and not np.isfinite(model.fitted.scores(data[:1])).all():
         raise ValueError("its predictions are not finite")
+
+
+def _check_finite(parts):
+    """Refuse numbers that are complex, NaN or infinite; the record of a fit may hold any."""
+    for name, part in parts.items():
+        part = part.data if isinstance(part, sparse.csr_array) else part
+        if isinstance(part, np.ndarray | np.generic | float):
+            values = np.asarray(part)
+            if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+                raise ValueError(f"{name} does not hold finite numbers")
+        elif name not in ("objective_path_", "cv_results_"):
+            inside = dict(enumerate(part)) if isinstance(part, list | tuple) else part
+            _check_finite(inside if isinstance(inside, dict) else getattr(part, "__dict__", {}))

@@ -15,6 +15,7 @@ from kronbench.io import FINGERPRINTS, check_columns, did_you_mean
 # Largest difference of two entries of a similarity that should be the same, relative to the
 # largest entry: what a file of seven digits leaves.
 _SYMMETRIC = 1e-6
+_LARGEST = 1e150  # of a feature, whose square is to be a number
 _SHOWN = 60  # characters of a cell in a message
 # Bits of a fingerprint. A longer one is not folded, and a column for each of its bits is more than
 # a table should have.
@@ -202,11 +203,13 @@ def _numbers(frame, ids, name):
     arrays = []
     for column, values in frame.items():
         arrays.append(real_numbers(values))
-        bad = np.flatnonzero(~np.isfinite(arrays[-1]))
+        bad = np.flatnonzero(~(np.abs(arrays[-1]) < _LARGEST))
         if bad.size:
+            finite = np.isfinite(arrays[-1][bad[0]])
+            wanted = f"below {_LARGEST:g}" if finite else "with a decimal point"
             raise InputError(
                 f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': "
-                "give a number, with a decimal point"
+                f"give a number, {wanted}"
             )
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.column_stack(arrays).astype(np.float32 if single else np.float64, copy=False)
