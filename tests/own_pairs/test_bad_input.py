@@ -364,20 +364,20 @@ def rewritten(content, change, compression=zipfile.ZIP_STORED):
 
 
 def record(old, new):
-    """The schema of skops with another text at its places."""
+    """The JSON of the model with another text at its places."""
 
     def change(members):
-        schema = members["schema.json"].decode()
+        schema = members["model.json"].decode()
         assert old in schema
-        members["schema.json"] = schema.replace(old, new).encode()
+        members["model.json"] = schema.replace(old, new).encode()
 
     return change
 
 
 def file_of(members, name):
     """The member of the array that is an attribute of this name."""
-    schema = members["schema.json"].decode()
-    return re.search(rf'"{name}": {{[^{{}}]*"file": "([^"]*)"', schema)[1]
+    schema = members["model.json"].decode()
+    return re.search(rf'"{name}": {{"file": "([^"]*)"', schema)[1]
 
 
 def array(name, values):
@@ -441,7 +441,7 @@ def claims_more(content):
         (lambda content: content[:500] + b"?" + content[501:], "is damaged"),
         (lambda content: b"?" + content[1:], "is damaged"),
         (lambda content: content[100:], "is damaged"),
-        (lambda content: sealed(content, 3), "is of format 3, from a later kronbench"),
+        (lambda content: sealed(content, 4), "is of format 4, from a later kronbench"),
         (lambda content: sealed(content, 1), "is of format 1, from an earlier kronbench"),
         (lambda content: sealed(bytes(1000)), "not a zip file"),
         (bomb, "a member is compressed"),
@@ -450,28 +450,33 @@ def claims_more(content):
         (lambda content: rewritten(content, minus_signs), "is not a complete model"),
         (lambda content: rewritten(content, claims_ten_gigabytes), "is not a complete model"),
         (
-            lambda content: rewritten(content, lambda members: members.pop("schema.json")),
-            "schema.json",
+            lambda content: rewritten(content, lambda members: members.pop("model.json")),
+            "model.json",
         ),
         (lambda content: rewritten(content, without("rows")), "is not a complete model"),
-        (lambda content: rewritten(content, record('\\"KronRidge\\"', '\\"Popen\\"')), "'Popen'"),
         (
-            lambda content: rewritten(content, record('\\"KronRidge\\"', '\\"\\u001b[31m\\"')),
-            "not a complete model",
+            lambda content: rewritten(
+                content, record('"solver": "KronRidge"', '"solver": "Popen"')
+            ),
+            "'Popen'",
         ),
         (
             lambda content: rewritten(
-                content, record('"__class__": "KronRidge"', '"__class__": "X"')
+                content, record('"solver": "KronRidge"', '"solver": "\\u001b[31m"')
             ),
-            "Untrusted types found in the file: ['kronbench.models.kron_ridge.X']",
+            "not a complete model",
         ),
         (
-            lambda content: rewritten(content, record("kronbench.own_pairs.recipe", "subprocess")),
-            "Untrusted types found",
+            lambda content: rewritten(content, record('"type": "KronRidge"', '"type": "X"')),
+            "it has {'type': 'X', ",
         ),
-        (lambda content: rewritten(content, record('"row_kernel": {', '"x": {')), "'x'"),
         (
-            lambda content: rewritten(content, record('"content": "0.0"', '"content": "NaN"')),
+            lambda content: rewritten(content, record('"type": "Recipe"', '"type": "Popen"')),
+            "it has {'type': 'Popen', ",
+        ),
+        (lambda content: rewritten(content, record('["row_kernel", ', '["x", ')), "'x'"),
+        (
+            lambda content: rewritten(content, record('"offset": 0.0', '"offset": NaN')),
             "not a complete",
         ),
         (

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import TransformerMixin
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.linalg import dense
@@ -70,7 +69,7 @@ class VertexScaler(TransformerMixin, OfPairs):
         found = hashlib.blake2b(repr((features.shape, features.dtype)).encode())
         for part in (features.data, features.indices, features.indptr) if thin else (features,):
             found.update(np.ascontiguousarray(part).data)
-        values = found.digest()
+        values = found.hexdigest()
         known, images = self._done.get(side, (None, None))
         if known != values:
             check_columns(features, len(scale), side)
@@ -85,6 +84,9 @@ class VertexScaler(TransformerMixin, OfPairs):
 def _moments(wanted, features, index):
     if not wanted:
         return None, None
+    # Imported here: it loads half of scikit-learn, which predictions do not need.
+    from sklearn.preprocessing import StandardScaler
+
     used, _ = used_vertices(index, features.shape[0])
     centred = not sparse.issparse(features)
     scaler = StandardScaler(with_mean=centred).fit(features[used])

@@ -18,10 +18,9 @@ import numpy as np
 import psutil
 from sklearn.base import BaseEstimator, is_classifier
 
-from kronbench import models
+from kronbench import evaluation, models
 from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
-from kronbench.evaluation import SettingKFold
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
@@ -55,7 +54,9 @@ class Recipe:
         """A new solver with these parameters, as it stands behind the scaling."""
         given = dict(self.parameters)
         if self.setting and self.solver == "KronRidgeCV":
-            given.setdefault("cv", SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed))
+            given.setdefault(
+                "cv", evaluation.SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed)
+            )
         estimator = find_solver(self.solver)(**given)
         is_ours = "fit_intercept" in estimator.get_params() and "fit_intercept" not in given
         if is_ours and not is_classifier(estimator):
