@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from kronbench import cli
-from kronbench.cli import main
+from kronbench_suite import cli
+from kronbench_suite.cli import main
+from tests.own_pairs.problem import fit, tables
 
 
 class Interrupted:
@@ -51,7 +52,7 @@ def test_other_errors_that_python_ignores_are_told_as_ever(monkeypatch):
 def test_a_full_standard_output_is_named(command):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "kronbench", *command],
+            [sys.executable, "-m", "kronbench_suite", *command],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -68,3 +69,29 @@ def test_a_file_in_the_place_of_a_folder_is_one_sentence(tmp_path, monkeypatch, 
     told = capsys.readouterr().err.splitlines()[-1]
     assert told.startswith(f"kronbench: error: {tmp_path}/plain.csv/data.npz: Not a directory; ")
     assert (tmp_path / "plain.csv").read_text() == "mine"
+
+
+LOADED = """
+import sys
+from kronbench_suite.cli import main
+assert main(sys.argv[1:]) == 0
+print(*(name for name in sys.modules if getattr(sys.modules[name], "__spec__", None)))
+"""
+# Each is a tenth to a half of the time in which two pairs are predicted.
+HEAVY = ("scipy.stats", "scipy.optimize", "sklearn.metrics", "sklearn.model_selection")
+HEAVY += ("sklearn.preprocessing", "kronbench.datasets")
+
+
+def test_predictions_load_no_more_than_they_need(tmp_path, capsys):
+    tables(tmp_path)
+    model = fit(capsys, tmp_path, "KronRidge", "--scale")
+    options = ["--pairs", tmp_path / "pairs.csv", "-o", tmp_path / "out.csv"]
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED, "predict", model, *options],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    loaded = set(run.stdout.split())
+    assert {"numba", "kronbench.models.kron_ridge"} <= loaded
+    assert not loaded & set(HEAVY)

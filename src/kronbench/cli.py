@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import json
 import logging
 import os
@@ -15,6 +16,7 @@ import signal
 import sys
 import threading
 import traceback
+import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +40,15 @@ if the command is interrupted.
 """
 
 
+class _WhenAsked(types.ModuleType):
+    """A module that is imported when something of it is asked for."""
+
+    def __getattr__(self, name):
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
 def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
     """Run one command of ``parser``, by default of the library alone; the exit status.
 
@@ -49,6 +60,9 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
     arguments = (parser or parser_of(add_own_pairs, add_data)).parse_args(argv)
     if _may_import_here(arguments) and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # as with python -m
+    # scikit-learn's base imports it, and uses none of it: half of the time in which pairs are
+    # predicted by a model in a file.
+    sys.modules.setdefault("scipy.stats", _WhenAsked("scipy.stats"))
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.captureWarnings(True)
     warnings.formatwarning = lambda message, *_: f"warning: {message}"

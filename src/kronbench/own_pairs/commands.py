@@ -1,4 +1,7 @@
-"""One function for each command on a user's own pairs: from files to a result."""
+"""One function for each command on a user's own pairs: from files to a result.
+
+What ``predict`` does not need is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,10 @@ import pandas as pd
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.errors import InputError, printable
 from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
 from kronbench.own_pairs import KEPT, model_file
-from kronbench.own_pairs.contract import check_takes_pairs
-from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
     available_memory,
@@ -33,7 +33,6 @@ from kronbench.own_pairs.recipe import (
     mib,
     read_assignments,
 )
-from kronbench.own_pairs.selection import check_selects, n_fits, select
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import read_ids, read_vertices
 
@@ -50,6 +49,8 @@ def evaluate_files(
     **options: Any,
 ) -> dict:
     """Scores of a solver; ``options`` are those of `kronbench.own_pairs.evaluate.evaluate`."""
+    from kronbench.own_pairs.evaluate import evaluate
+
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     return evaluate(own, recipe, selects=selects, **options)
 
@@ -77,6 +78,8 @@ def fit_files(
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
+        from kronbench.own_pairs.selection import check_selects, n_fits, select
+
         check_selects(recipe)
         with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
             choice = select(recipe, own.data, own.y, bar.update)
@@ -140,6 +143,9 @@ def predict_files(
 
 def _read(tables, solver, assignments, scale, selects, seed):
     """The pairs, and the recipe for them, with all that can be checked before long work."""
+    from kronbench.datasets.pair_tables import read_own_pairs
+    from kronbench.own_pairs.contract import check_takes_pairs
+
     given = read_assignments(solver, assignments)
     _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:

@@ -12,14 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
 from sklearn.base import BaseEstimator, is_classifier
 
 from kronbench import evaluation, models
-from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
@@ -27,6 +26,9 @@ from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.pairs import PairData
 from kronbench.solvers import import_object
 from kronbench.yaml_files import number_or_text
+
+if TYPE_CHECKING:
+    from kronbench.datasets.pair_tables import OwnPairs
 
 _WORDS = {"true": True, "false": False, "none": None}
 _SIDES = {"row": "row", "col": "column"}  # in parameters, and in words

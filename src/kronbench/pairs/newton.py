@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from kronbench.errors import InputError, check_positive
@@ -412,4 +411,6 @@ def _line_minimum(form, loss, y, p, z, x, Bx):
         low, high = high, 2 * high
     if slope(high) < 0:
         return high
+    from scipy.optimize import brentq  # a tenth of the time in which a model is loaded
+
     return brentq(slope, low, high, rtol=1e-3)
