@@ -109,11 +109,9 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 def other_form(name: str, known: Sequence[str]) -> str:
     """The known name that looks the same, in another Unicode form, as the end of a sentence."""
-    composed = unicodedata.normalize("NFC", name)
-    for entry in known:
-        if unicodedata.normalize("NFC", entry) == composed:
-            return f": it has '{entry}' in another Unicode form (NFC or NFD); give both the same"
-    return ""
+    composed = {unicodedata.normalize("NFC", entry): entry for entry in known}
+    twin = composed.get(unicodedata.normalize("NFC", name))
+    return f": it has '{twin}' in another Unicode form (NFC, NFD); give both the same" * bool(twin)
 
 
 def _read_text(path, separator, ids):

@@ -14,6 +14,7 @@ import json
 import re
 import zipfile
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,6 @@ class Model:
 _HERE = {of.__name__: of for of in (Model, Recipe, Fitted, PairData, VertexTable)}
 _HERE |= {of.__name__: of for of in (LowRankFactor, VertexFeatures)}
 _ON_DEMAND = dict.fromkeys((*KEPT, "VertexScaler"), models) | {"SettingKFold": evaluation}
-_SETTINGS = (None, *"ABCD")
 
 
 def save(model: Model, path: str | Path) -> str:
@@ -182,11 +182,12 @@ def _check_said(model):
     names = [*names, *(name for side in sides for name in (side.name, *side.ids, *side.columns))]
     if len(model.names) != 3 or {*map(type, names)} != {str}:
         raise ValueError("its columns or ids have no names")
-    if any(vars(part).keys() != {of.name for of in fields(part)} for part in (recipe, *sides)):
-        raise ValueError("it lacks a part")  # which would have its default
+    # what is missing would have its default
+    whole = all(vars(of).keys() == {field.name for field in fields(of)} for of in (recipe, *sides))
     plain = {*map(type, recipe.parameters.values())} <= {str, int, float, bool, type(None)}
-    if not plain or {*map(type, recipe.scaled)} != {bool} or recipe.setting not in _SETTINGS:
-        raise ValueError("its recipe is none")
+    plain &= {*map(type, recipe.scaled)} == {bool} and recipe.setting in (None, *"ABCD")
+    if not (whole and plain):
+        raise ValueError("its recipe or a table of its vertices is not one")
     wanted = recipe.estimator()
     wanted._check_parameters()
     if model.y is None:
@@ -214,26 +215,22 @@ def _check_arrays(model):
         outer, before = model.fitted.estimator, model.fitted.before
         fits = [outer, getattr(outer, "best_estimator_", outer)]
         for name, moment in vars(before).items():
-            side = model.sides[name.startswith("col")]
-            if name.endswith(("_mean_", "_scale_")) and np.shape(moment) != (
-                () if moment is None else (len(side.columns),)
-            ):
-                raise ValueError(f"{name} has shape {np.shape(moment)}")
+            width = len(model.sides[name.startswith("col")].columns)
+            if name.endswith("_") and moment is not None and moment.shape != (width,):
+                raise ValueError(f"{name} has shape {moment.shape}")
     elif model.recipe.solver not in REFITTED or model.y.shape != data.shape:
         raise ValueError(f"its labels have shape {model.y.shape}")
-    sizes = tuple(len(side.ids) for side in model.sides)
+    sizes = (*(len(side.ids) for side in model.sides), len(data))
     for X in (data, *(fit.X_fit_ for fit in fits if hasattr(fit, "X_fit_"))):
         checked = PairData(X.row_features, X.col_features, X.rows, X.cols)
-        same = {(of.n_rows, of.n_cols) for of in (X, checked)} == {sizes}
-        if not same or vars(X).keys() != vars(checked).keys():
-            raise ValueError("X_fit_ has other vertices than the tables")
-        for name in ("rows", "cols"):
-            index = getattr(X, name)
-            if index is not getattr(checked, name) or (index != getattr(data, name)).any():
-                raise ValueError(f"X_fit_ has other {name} than the pairs")
-    for coefs in (fit.dual_coef_ for fit in fits if hasattr(fit, "dual_coef_")):
-        if coefs.shape != data.shape:
-            raise ValueError(f"dual_coef_ has shape {coefs.shape}")
+        same = all(
+            vars(X)[name] is array for name, array in vars(checked).items() if name[:2] != "n_"
+        )
+        if not same or {(of.n_rows, of.n_cols, *of.shape) for of in (X, checked)} != {sizes}:
+            raise ValueError("X_fit_ has other pairs or vertices than the tables")
+    for name, fit in product(("dual_coef_", "y_fit_"), fits):
+        if (given := getattr(fit, name, None)) is not None and given.shape != data.shape:
+            raise ValueError(f"{name} has shape {given.shape}")
     _check_finite({"fitted": model.fitted, "y": model.y})
     if fits and not np.isfinite(model.fitted.scores(data[:1])).all():
         raise ValueError("its predictions are not finite")
