@@ -1,5 +1,6 @@
 """A paper from outside: one folder, and no edit here."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -115,6 +116,12 @@ def change(name, old, new):
             "neither draw.* nor tabulate",
         ),
         (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
+        (
+            change("claims/claims.yaml", "value: accuracy, between", "value: acuracy, between"),
+            "'acuracy', which aeberhard table-1 has at no scale: .* did you mean 'accuracy'",
+        ),
+        (change("claims/claims.yaml", "method == 'QDA'", "method == 'QDB'"), "for 'QDB', which"),
+        (change("claims/claims.yaml", "method == 'QDA'", "dataset == 'wine'"), "for 'wine', whi"),
         (change("paper.yaml", "[wine-178]", "[wine-187]"), "there is no data set 'wine-187'"),
         (change("data.yaml", "data:WINE", "data:VINE"), "'measure.data:VINE': .* 'VINE'"),
         (
@@ -149,3 +156,37 @@ def test_its_folds_are_those_of_its_own_protocol(folder):
     edit(folder / "paper.yaml", "items:\n", "protocol: {folds: 9}\nitems:\n")
     with pytest.raises(InputError, match=r"there is no fold 9; known are: \[0, 1, "):
         plan_with_paper(folder, "smoke")
+
+
+def with_a_file(folder, registered=""):
+    """The wines as a file of the folder, and the digest that prepared data are due by."""
+    file = folder / "wine.csv"
+    if not file.exists():
+        file.write_text("1,2\n")
+        edit(
+            folder / "data.yaml",
+            "shape:",
+            f"files: {{table: {{mirror: wine.csv{registered}}}}}\n  shape:",
+        )
+        edit(folder / "measure" / "data.py", "generate=wine", "parse=wine")
+    plan_with_paper(folder)
+    return provenance.data_digest("wine-178")
+
+
+def test_a_file_of_the_folder_that_changes_makes_its_data_stale(folder):
+    before = with_a_file(folder)
+    assert with_a_file(folder) == before
+    (folder / "wine.csv").write_text("2,1\n")
+    assert with_a_file(folder) != before
+    (folder / "wine.csv").unlink()
+    assert provenance.data_digest("wine-178") != before  # so that preparing them says it
+    with pytest.raises(InputError, match=r"wine-178 has no file .*wine\.csv: put it there"):
+        plan_with_paper(folder)
+
+
+def test_a_file_of_the_folder_has_the_checksum_that_is_registered(folder):
+    right = hashlib.sha256(b"1,2\n").hexdigest()
+    with_a_file(folder, f", sha256: {right}")
+    (folder / "wine.csv").write_text("2,1\n")
+    with pytest.raises(InputError, match=f"wine.csv has sha256 .* where the registry has {right}"):
+        plan_with_paper(folder)

@@ -230,6 +230,8 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     own = [item for item in plan.items if item.paper == folder.name]
     for name in (name for item in own for name in item.datasets):
         datasets.describe(name)
+        # A file that is missing or was exchanged is told here, though prepared data may be there.
+        datasets.own_sums(name, mirror=plan.config["mirror"])
     return plan, folder.name
 
 

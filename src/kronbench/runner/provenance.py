@@ -9,6 +9,7 @@ input. Modules are read as text, since importing them would load numba and sciki
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -67,15 +68,17 @@ def data_settings(name: str, mirror: str | None = None) -> dict:
     """The registry entry of a data set; all of it goes into its ``provenance.json``.
 
     Without the advice on a file that is missing, and its folder, which no result rests on. The
-    user's own files of which no checksum is registered count with the one that they have
-    (``mirror``: as for ``datasets.load``): one that is edited makes the data set stale.
+    user's own files, and those in the folder of a paper, count with the checksum that they have
+    (``mirror``: as for ``datasets.load``): one that is edited, or gone, makes the data set stale.
     """
     from kronbench import datasets
+    from kronbench.datasets.fetch import Unavailable
 
     entry = dataclasses.asdict(datasets.registry.find(name))
     settings = {key: value for key, value in entry.items() if key not in ("manual", "folder")}
-    if own := datasets.own_sums(name, mirror=mirror):
-        settings["sums"] = own
+    with contextlib.suppress(Unavailable):  # preparing the data says what is missing
+        if own := datasets.own_sums(name, mirror=mirror):
+            settings["sums"] = own
     return settings
 
 
@@ -118,6 +121,23 @@ def page_digest(plan: Plan) -> str:
     # What changed since is asked by the page of accepted tables alone, which is no job.
     code = _code_of("kronbench.report.page", but={"kronbench.runner.provenance"})
     return _digest(code, files)
+
+
+def words_of_code(item: Item) -> set[str]:
+    """The names and texts in the code that measures and draws an item, as it is written."""
+    modules = {*_code_of("kronbench.report.render", item.drawing_module, but=_CARRIERS)}
+    if item.experiment:
+        modules |= {module for module in table_code(item) if file_of(module)}
+    return set().union(*map(_words_in, modules))
+
+
+@functools.cache
+def _words_in(module):
+    """The texts, names, attributes and keywords of a module."""
+    nodes = [*ast.walk(ast.parse(file_of(module).read_text(encoding="utf-8")))]
+    known = ("value", "id", "attr", "arg")  # of Constant, Name, Attribute, keyword
+    found = {getattr(node, name, None) for node in nodes for name in known}
+    return {word for word in found if isinstance(word, str)}
 
 
 def _code_of(*modules: str, but: Iterable[str]) -> dict[str, str]:
