@@ -34,8 +34,9 @@ def folder(tmp_path, monkeypatch):
 
 def forget():
     """What was read of the folder's modules, and the modules themselves."""
-    for read in (provenance.file_of, provenance.names_in, provenance.read_module):
-        read.cache_clear()
+    for read in vars(provenance).values():
+        if hasattr(read, "cache_clear"):
+            read.cache_clear()
     for name in [name for name in sys.modules if name.startswith("kronbench.papers.aeberhard")]:
         del sys.modules[name]
 
@@ -80,6 +81,17 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
     ]
 
 
+def test_what_cannot_be_imported_is_said_of_its_file(folder, capsys):
+    edit(
+        folder / "measure" / "neighbours.py", "import KNeighbors", "import ANeighbors, KNeighbors"
+    )
+    assert main(["check", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert (
+        "measure/neighbours.py\n        it cannot be imported: ImportError: cannot import" in said
+    )
+
+
 def edit(file, old, new):
     text = file.read_text()
     assert old in text
@@ -110,6 +122,17 @@ def change(name, old, new):
         ),
         (remove("draw/accuracy.py"), "table-1: there is no module .*draw/accuracy.py"),
         (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
+        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
+        (change("draw/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
+        (
+            change("measure/neighbours.py", "measure.left_out", "measure.leftout"),
+            "neighbours.py imports kronbench.papers.aeberhard.measure.leftout, and there is no "
+            "such module: did you mean 'left_out'",
+        ),
+        (
+            change("measure/neighbours.py", "kronbench.runner.columns", "kronbench.runer.columns"),
+            "neighbours.py imports kronbench.runer.columns, and there is no such module",
+        ),
         (change("measure/left_out.py", "COLUMNS = ", "COLUMN = "), "left_out.py has no COLUMNS"),
         (
             change("draw/neighbours.py", "def draw(", "def drew("),
@@ -129,6 +152,31 @@ def change(name, old, new):
             "has the name of the shipped data set boston",
         ),
         (change("paper.yaml", "title:", "tilte:"), "tilte"),
+        (
+            change("paper.yaml", "{neighbours: [1, 3", "{neighbors: [1, 3"),
+            "figure-1: unknown parameter 'neighbors': did you mean 'neighbours'",
+        ),
+        (
+            change("paper.yaml", "{methods: [LDA, QDA", "{methods: [LDA, QDAA"),
+            "table-1: methods: there is no 'QDAA': did you mean 'QDA'",
+        ),
+        (
+            change("paper.yaml", "items:", "protocol: {parameters: {metods: [LDA]}}\nitems:"),
+            "protocol: no item reads the parameter 'metods'",
+        ),
+        (
+            change("measure/neighbours.py", "PARAMETERS = {", "PARAMETERS = {*"),
+            "error: aeberhard figure-1: .* line 16: ",
+        ),
+        (
+            change("measure/neighbours.py", '"numbers of neighbours"', "NUMBERS"),
+            "neighbours.py: PARAMETERS is no mapping of names to texts, or to mappings",
+        ),
+        (change("paper.yaml", "smoke:", "smok:"), "scales: smok: .* did you mean 'smoke'"),
+        (
+            change("paper.yaml", "{neighbours: [1, 5", "{neighbuors: [1, 5"),
+            "scales: smoke: papers.aeberhard.figure-1: unknown key 'neighbuors'",
+        ),
     ],
 )
 def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch, capsys):
@@ -151,6 +199,7 @@ def test_a_folder_has_a_name_of_its_own(folder, name):
 def test_its_folds_are_those_of_its_own_protocol(folder):
     edit(folder / "paper.yaml", "{neighbours: [1, 3, 5, 9, 15, 25]}", "{folds: [0]}")
     edit(folder / "paper.yaml", "{neighbours: [1, 5, 15]}", "{folds: [9]}")
+    edit(folder / "measure" / "neighbours.py", '"neighbours": "n', '"folds": "n')
     plan, paper = plan_with_paper(folder, "smoke")
     assert plan.item(paper, "figure-1").parameters["folds"] == [9]
     edit(folder / "paper.yaml", "items:\n", "protocol: {folds: 9}\nitems:\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kronbench.errors import InputError
 from kronbench.runner.items import Item, Plan, load_scales
+from kronbench.runner.solvers import nearest
 
 LOCKED = (
     "kronbench: error: another run is active in this folder, or was killed and left its lock: "
@@ -63,7 +64,8 @@ def plan_of_scale(scale: str) -> Plan:
     """The plan of one of the project's scales; InputError where there is no such scale."""
     plans = {plan.scale: plan for plan in load_scales()}
     if scale not in plans:
-        raise InputError(f"there is no scale '{scale}': give one of {', '.join(plans)}")
+        hint = nearest(scale, plans) or f": give one of {', '.join(plans)}"
+        raise InputError(f"there is no scale '{scale}'{hint}")
     return plans[scale]
 
 

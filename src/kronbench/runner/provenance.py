@@ -19,8 +19,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kronbench.errors import InputError
 from kronbench.resources import claim_files, package_path, paper_path
-from kronbench.runner.solvers import find_module, import_paths
+from kronbench.runner.solvers import find_module, import_paths, nearest
 
 if TYPE_CHECKING:
     from kronbench.runner.items import Item, Plan
@@ -134,7 +135,7 @@ def words_of_code(item: Item) -> set[str]:
 @functools.cache
 def _words_in(module):
     """The texts, names, attributes and keywords of a module."""
-    nodes = [*ast.walk(ast.parse(file_of(module).read_text(encoding="utf-8")))]
+    nodes = [*ast.walk(parsed(file_of(module)))]
     known = ("value", "id", "attr", "arg")  # of Constant, Name, Attribute, keyword
     found = {getattr(node, name, None) for node in nodes for name in known}
     return {word for word in found if isinstance(word, str)}
@@ -184,7 +185,7 @@ def names_in(module: str) -> frozenset[str] | None:
     tables = [
         symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec")
         for path in (file, file.with_suffix(".pyi"))
-        if path.is_file()
+        if path.is_file() and parsed(path)  # which tells of a fault
     ]
     return frozenset(
         symbol.get_name()
@@ -195,6 +196,40 @@ def names_in(module: str) -> frozenset[str] | None:
 
 
 @functools.cache
+def parameters_of(experiment: str) -> dict[str, tuple]:
+    """The parameters that an experiment reads, each with all values that it can have, if it says.
+
+    They are those of ``PARAMETERS`` in its module and in all modules of papers that it imports. It
+    has a text for each, what it means, or the name of the mapping in which its values are looked
+    up: that mapping has all that it can have.
+    """
+    seen, waiting, found = set(), [experiment], {}
+    while waiting:
+        name = waiting.pop()
+        if name in seen or not name.startswith("kronbench.papers."):
+            continue
+        seen.add(name)
+        waiting += [_defining_module(*imported) for imported in read_module(name)[2]]
+        body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
+        known = {ast.unparse(node.targets[0]): node.value for node in body}
+        try:
+            declared = known.get("PARAMETERS", ast.Dict([], []))
+            for key, value in zip(declared.keys, declared.values, strict=True):
+                choices = known[value.id].keys if isinstance(value, ast.Name) else ()
+                found[ast.literal_eval(key)] = tuple(map(ast.literal_eval, choices))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise InputError(
+                f"{file_of(name)}: PARAMETERS is no mapping of names to texts, or to mappings of "
+                "this module"
+            ) from None
+    return found
+
+
+def _declares_parameters(node):
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARAMETERS"
+
+
+@functools.cache
 def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[str, str]]]:
     """Of a module with a file: the sha256 of its code, the names that it hands on, its imports.
 
@@ -202,10 +237,9 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
     there; imports of this package, at any depth, are modules with a name of each, or "".
     """
     file = file_of(name)
-    text = file.read_text(encoding="utf-8")
-    tree, handed_on, imports = ast.parse(text), {}, []
+    tree, handed_on, imports = parsed(file), {}, []
     stub = file.with_suffix(".pyi")
-    on_demand = ast.parse(stub.read_text(encoding="utf-8")).body if stub.is_file() else ()
+    on_demand = parsed(stub).body if stub.is_file() else ()
     for node in (*ast.walk(tree), *on_demand):
         if isinstance(node, ast.Import):
             imports += [(alias.name, "") for alias in node.names]
@@ -215,8 +249,24 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
             for alias in node.names:
                 handed_on[alias.asname or alias.name] = (origin, alias.name)
                 imports += [] if node.level else [(origin, alias.name)]
-    code = _sha256(_code(tree, text.splitlines()).encode())
-    return code, handed_on, [found for found in imports if _is_own(found[0])]
+    imports = [found for found in imports if _is_own(found[0])]
+    for module, part in imports:
+        if not (file_of(module) or file_of(f"{module}.{part}")):
+            siblings = [path.stem for path in package_path(*module.split(".")[1:-1]).glob("*.py")]
+            near = nearest(module.rpartition(".")[2], siblings)
+            raise InputError(f"{file} imports {module}, and there is no such module{near}")
+    code = _sha256(_code(tree, file.read_text(encoding="utf-8").splitlines()).encode())
+    return code, handed_on, imports
+
+
+def parsed(file: Path) -> ast.Module:
+    """The syntax tree of a file; InputError names the line at which it cannot be read."""
+    try:
+        return ast.parse(file.read_text(encoding="utf-8"), str(file))
+    except SyntaxError as error:
+        raise InputError(f"{file}, line {error.lineno}: {error.msg}") from None
+    except ValueError as error:  # no UTF-8, or a byte of zeros
+        raise InputError(f"{file} cannot be read: {error}") from None
 
 
 def _code(tree, lines):
@@ -226,8 +276,12 @@ def _code(tree, lines):
         if isinstance(node, ast.Constant | ast.JoinedStr):
             texts.update(range(node.lineno + 1, node.end_lineno + 1))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            # What PARAMETERS says is for readers, as a docstring is.
+            words = [part for part in node.body if _declares_parameters(part)]
             if ast.get_docstring(node, clean=False) is not None:
-                left_out.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+                words.append(node.body[0])
+            for part in words:
+                left_out.update(range(part.lineno, part.end_lineno + 1))
     return "\n".join(
         line
         for number, line in enumerate(lines, 1)

@@ -12,6 +12,10 @@ COLUMNS = Columns(
     key=("neighbours",),
 )
 
+PARAMETERS = {
+    "neighbours": "numbers of neighbours",
+}
+
 
 def run(spec, data, rng):
     """One row for each number of neighbours."""
