@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from kronbench.runner import provenance
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
+MODULE = "kronbench.papers.aeberhard.measure.left_out"
 
 
 @pytest.fixture
@@ -37,7 +39,9 @@ def forget():
     for read in vars(provenance).values():
         if hasattr(read, "cache_clear"):
             read.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("kronbench.papers.aeberhard")]:
+    for name in [
+        name for name in sys.modules if re.match(r"kronbench.papers.a(eberhard|gain)", name)
+    ]:
         del sys.modules[name]
 
 
@@ -66,6 +70,8 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     page = (results.parent / "report" / "part.html").read_text()
     assert "The classification performance of RDA" in page
     assert "The nearest neighbour classifies 96.1 % right" in page
+    assert "missing" not in done.stdout  # what the run lacks of other papers
+    assert "claims.csv" not in page
 
 
 def test_its_contracts_are_those_of_the_shipped_papers(folder):
@@ -125,7 +131,7 @@ def change(name, old, new):
         (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
         (change("draw/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
         (
-            change("measure/neighbours.py", "measure.left_out", "measure.leftout"),
+            change("measure/neighbours.py", "from .left_out", "from .leftout"),
             "neighbours.py imports kronbench.papers.aeberhard.measure.leftout, and there is no "
             "such module: did you mean 'left_out'",
         ),
@@ -166,7 +172,7 @@ def change(name, old, new):
         ),
         (
             change("measure/neighbours.py", "PARAMETERS = {", "PARAMETERS = {*"),
-            "error: aeberhard figure-1: .* line 16: ",
+            "error: aeberhard figure-1: .* line 17: ",
         ),
         (
             change("measure/neighbours.py", '"numbers of neighbours"', "NUMBERS"),
@@ -194,6 +200,74 @@ def test_a_folder_has_a_name_of_its_own(folder, name):
     other = folder.rename(folder.with_name(name))
     with pytest.raises(InputError, match=r"shipped paper|lower-case letters"):
         plan_with_paper(other)
+
+
+def test_a_renamed_folder_never_takes_the_code_of_one_beside_it(folder):
+    edit(folder / "measure" / "neighbours.py", "from .left_out", f"from {MODULE} ")
+    renamed = Path(shutil.copytree(folder, folder.with_name("again")))
+    forget()
+    told = (
+        "neighbours.py imports kronbench.papers.aeberhard.measure.left_out, and there is no such"
+    )
+    with pytest.raises(InputError, match=f"{told} module: did you mean kronbench.papers.again"):
+        plan_with_paper(renamed)
+
+
+def test_a_renamed_folder_with_relative_imports_is_a_paper(folder):
+    renamed = folder.rename(folder.with_name("again"))
+    edit(renamed / "data.yaml", "wine-178:", "wine-again:")
+    edit(renamed / "paper.yaml", "wine-178", "wine-again")
+    plan, paper = plan_with_paper(renamed)
+    assert [wrong for _, wrong in check_paper(plan, paper)] == [""] * 4
+    # What is imported so counts in the digest of the code.
+    code = provenance.table_code(plan.item("again", "figure-1"))
+    assert "kronbench.papers.again.measure.left_out" in code
+
+
+@pytest.fixture
+def shown(folder, monkeypatch, capsys):
+    """The lines that a dry run prints."""
+    monkeypatch.chdir(ROOT)
+
+    def shown(*argv):
+        assert main(["run-with", str(folder), *argv, "--scale", "smoke", "--dry-run"]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    return shown
+
+
+def test_one_item_of_a_folder_is_run_by_its_name(shown):
+    saved, make, _ = shown("table-1")
+    config = "results/smoke-with-aeberhard/config.yaml"
+    assert saved == f"# without --dry-run, {config} is written before:"
+    assert make.split()[1:3] == [
+        "results/smoke-with-aeberhard/aeberhard/table-1.html",
+        "--cores",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            ["{folder}", "table-9"],
+            "there is no item 'aeberhard table-9' in this run; did you mean",
+        ),
+        (["{folder}", "table-1", "table-1"], "item is for a single solver: leave it out with"),
+        (["{folder}d"], "there is no folder {folder}d: did you mean '{folder}'?"),
+        (["no/such/place"], "no folder no/such/place: give that of a paper, or the import path"),
+        (["aeberhard"], "there is no folder aeberhard: give that of a paper, or the import path"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run-with", "check"])
+def test_a_misspelt_folder_or_item_is_said(folder, given, sentence, command, monkeypatch, capsys):
+    if command == "check" and len(given) > 1:
+        pytest.skip("check takes no items")
+    monkeypatch.chdir(ROOT)
+    assert main([command, *(word.format(folder=folder) for word in given)]) == 2
+    error = capsys.readouterr().err
+    assert sentence.format(folder=folder) in error
+    assert error.count("\n") == 1
 
 
 def test_its_folds_are_those_of_its_own_protocol(folder):

@@ -42,7 +42,9 @@ def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool =
 
     With ``only_shown`` the commands are printed, and nothing is written.
     """
-    if not only_shown:
+    if only_shown:
+        print(f"# without --dry-run, {plan.config_file} is written before:", flush=True)
+    else:
         plan.save()
     options = ["--cores", cores, "--configfile", str(plan.config_file)]
     return _run(plan, [str(item.target) for item in items], options, only_shown)

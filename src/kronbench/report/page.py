@@ -34,7 +34,7 @@ from kronbench.report.claims import Verdict, control, evaluate
 from kronbench.report.layout import arrange, long_table
 from kronbench.report.outcomes import Outcome
 from kronbench.report.render import templates
-from kronbench.resources import package_path
+from kronbench.resources import ADDED_PAPERS, package_path
 from kronbench.runner.columns import columns_shown
 from kronbench.runner.items import RESULTS, Plan, measurements
 from kronbench.runner.read_results import origin, read_numbers, read_sidecars
@@ -86,7 +86,11 @@ def write_report(plan: Plan) -> str:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
     # first what a reader of the claims looks for
     verdicts.sort(key=lambda v: (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(v.verdict))
-    facts = _facts(statements.claims, verdicts, plan, whole) | {"missing": missing}
+    # A page on a paper from outside does not tell what the run lacks of the others.
+    own = ADDED_PAPERS.keys() & plan.papers
+    shown = [name for name in missing if not own or name.split()[0] in own]
+    facts = _facts(statements.claims, verdicts, plan, whole)
+    facts |= {"missing": shown, "part": bool(missing)}
     template = templates().get_template("page.html.j2")
     page = template.render(
         **facts,

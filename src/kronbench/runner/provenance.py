@@ -16,6 +16,7 @@ import hashlib
 import json
 import symtable
 from collections.abc import Iterable
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -240,21 +241,25 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
     tree, handed_on, imports = parsed(file), {}, []
     stub = file.with_suffix(".pyi")
     on_demand = parsed(stub).body if stub.is_file() else ()
+    package = name if file.stem == "__init__" else name.rpartition(".")[0]
     for node in (*ast.walk(tree), *on_demand):
         if isinstance(node, ast.Import):
             imports += [(alias.name, "") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            # in a stub: from .krylov import cg as cg
-            origin = f"{name}.{node.module}" if node.level else node.module
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
                 handed_on[alias.asname or alias.name] = (origin, alias.name)
-                imports += [] if node.level else [(origin, alias.name)]
+                # in a stub: from .krylov import cg as cg
+                imports += [] if node in on_demand else [(origin, alias.name)]
     imports = [found for found in imports if _is_own(found[0])]
     for module, part in imports:
         if not (file_of(module) or file_of(f"{module}.{part}")):
-            siblings = [path.stem for path in package_path(*module.split(".")[1:-1]).glob("*.py")]
-            near = nearest(module.rpartition(".")[2], siblings)
-            raise InputError(f"{file} imports {module}, and there is no such module{near}")
+            parts = module.split(".")
+            siblings = [path.stem for path in package_path(*parts[1:-1]).glob("*.py")]
+            hint = nearest(parts[-1], siblings)
+            if file_of(moved := ".".join([*name.split(".")[:3], *parts[3:]])):  # renamed folder
+                hint = f": did you mean {moved}?"
+            raise InputError(f"{file} imports {module}, and there is no such module{hint}")
     code = _sha256(_code(tree, file.read_text(encoding="utf-8").splitlines()).encode())
     return code, handed_on, imports
 

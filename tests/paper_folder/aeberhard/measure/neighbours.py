@@ -1,12 +1,13 @@
 """Share of points that their neighbours get right, by the number of neighbours."""
 
 import pandas as pd
-from kronbench.papers.aeberhard.measure.left_out import accuracy
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kronbench.runner.columns import Columns
+
+from .left_out import accuracy
 
 COLUMNS = Columns(
     key=("neighbours",),
