@@ -154,6 +154,10 @@ def change(name, old, new):
         (change("paper.yaml", "[wine-178]", "[wine-187]"), "there is no data set 'wine-187'"),
         (change("data.yaml", "data:WINE", "data:VINE"), "'measure.data:VINE': .* 'VINE'"),
         (
+            change("measure/data.py", "def wine(rng)", "def wine(rng"),
+            "data:WINE': SyntaxError: '\\(",
+        ),
+        (
             change("data.yaml", "wine-178:", "boston:"),
             "has the name of the shipped data set boston",
         ),

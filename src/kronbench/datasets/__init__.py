@@ -223,8 +223,8 @@ def _loader(entry):
         try:
             path = f"kronbench.papers.{entry.folder.name}.{module}"
             loader = getattr(import_module(path), name)
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"{named}: {error}") from None
+        except Exception as error:  # whatever a file from outside does on import
+            raise InputError(f"{named}: {type(error).__name__}: {error}") from None
     if not isinstance(loader, Loader):
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"

@@ -15,7 +15,7 @@ import pandas as pd
 
 from kronbench.errors import InputError
 from kronbench.runner.items import Item
-from kronbench.runner.provenance import file_of, parsed
+from kronbench.runner.provenance import file_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +99,7 @@ def recorded(record: Mapping[str, list[str]]) -> Columns:
 def declared(module: str) -> Columns | None:
     """The ``COLUMNS`` of a module of this package, which is not imported; None if it has none."""
     file = file_of(module)
-    for node in parsed(file).body:
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COLUMNS":
             expression = compile(ast.Expression(node.value), str(file), "eval")
             names = {"Columns": Columns, "SHOWN": SHOWN, "TIMING": TIMING}
