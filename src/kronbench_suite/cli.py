@@ -14,6 +14,7 @@ from pathlib import Path
 from kronbench import cli
 from kronbench.cli import PATH, SET, positive, say, use_path
 from kronbench.errors import InputError
+from kronbench.solvers import nearest
 from kronbench_suite.runner.end_with_workflow import exit_with_parent
 
 _CONFIG_TEXT = "results/<scale>/config.yaml, which a run writes, or settings as JSON"
@@ -59,7 +60,8 @@ def _add_own_methods(add):
     run = add("run-with", _run_with, help_).add_argument
     text = "a solver's class, a file that names several, or the folder of a paper"
     run("solver", metavar="MODULE.CLASS|FILE.yaml|FOLDER", help=text)
-    run("paper", nargs="?", help="e.g. airola (default: all that compare methods)")
+    text = "e.g. airola (default: all that compare methods); after a folder, an item of it"
+    run("paper", nargs="?", help=text)
     run("item", nargs="?", help="e.g. table-6 (default: all of the paper)")
     run("--set", **SET)
     run("--name", help="name of its row (default: the name of the class)")
@@ -154,7 +156,7 @@ def _check(arguments):
 
 def _checked(arguments):
     """The parts of a solver or of a paper's folder, each with what is wrong with it."""
-    if Path(arguments.solver).is_dir():
+    if _is_folder(arguments.solver):
         from kronbench_suite.reference.run_with import check_paper, plan_with_paper
         from kronbench_suite.report.claim_files import load_statements
 
@@ -169,15 +171,27 @@ def _checked(arguments):
         yield from check_solver(arguments.solver)
 
 
+def _is_folder(given):
+    """Whether it is a folder; what can be nothing else, and is not there, is refused."""
+    path = Path(given)
+    if path.is_dir() or path.suffix in (".yaml", ".yml") or (os.sep not in given and "." in given):
+        return path.is_dir()
+    folders = [str(beside) for beside in path.parent.glob("*/") if path.parent.is_dir()]
+    raise InputError(
+        f"there is no folder {given}"
+        + (nearest(str(path), folders) or ": give that of a paper, or the import path of a class")
+    )
+
+
 def _run_with(arguments):
     from kronbench_suite.reference import figures, run_with
 
     figures.check_checkout(arguments.cores)
     how = arguments.cores, arguments.dry_run
-    is_paper = Path(arguments.solver).is_dir()
+    is_paper = _is_folder(arguments.solver)
     is_file = Path(arguments.solver).suffix in (".yaml", ".yml")
     options = ["set", "name", "path", "registry", "data", "add"]
-    refused = [*options, "paper", "item"] if is_paper else options if is_file else ()
+    refused = [*options, "item"] if is_paper else options if is_file else ()
     for name in refused:
         if getattr(arguments, name):
             raise InputError(
@@ -188,7 +202,10 @@ def _run_with(arguments):
 
         plan, paper = run_with.plan_with_paper(arguments.solver, arguments.scale)
         load_statements(plan)  # before any job
-        return figures.make_items(plan, [item for item in plan.items if item.paper == paper], *how)
+        items = [item for item in plan.items if item.paper == paper]
+        if name := arguments.paper:  # the word after the folder
+            items = [plan.item(paper, name)]
+        return figures.make_items(plan, items, *how)
 
     from kronbench.own_pairs.contract import check_keeps_contract
     from kronbench.own_pairs.recipe import read_assignments

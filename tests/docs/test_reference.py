@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import kronbench
+from kronbench_suite.report.checks import CHECKS
 from kronbench_suite.runner.items import load_scales
 from tests.docs.pages import DOCS, ROOT
 
@@ -34,6 +35,13 @@ def test_the_models_that_the_table_recommends_exist():
         shown_by = re.findall(r"`([a-z]+ [a-z0-9./-]+)`", row.rsplit("|", 2)[1])
         assert shown_by, row
         assert items.issuperset(shown_by)
+
+
+def test_the_page_of_checks_has_each_of_them_as_its_docstring_says():
+    script = runpy.run_path(str(DOCS / "checks.py"))
+    written = (DOCS / "reference" / "checks.md").read_text(encoding="utf-8")
+    assert written == script["page"](), "write it with: python docs/checks.py"
+    assert all(f"\n## {kind}\n" in written for kind in CHECKS)
 
 
 def test_the_list_of_data_sets_is_that_of_the_registry():

@@ -88,9 +88,11 @@ def test_repeats_differ_and_seeds_decide(setting):
 
 
 def test_random_pairs_keep_the_share_of_two_labels():
-    X, y = complete(10, 9), np.repeat([0.0, 0.1], [75, 15])
-    for _, test in SettingKFold("A", 5, random_state=0).split(X, y):
-        assert (y[test] > 0).sum() == 3
+    X = complete(10, 9)
+    for rare in (15, 5):  # three, or the only one, for each of five parts
+        y = np.repeat([0.0, 0.1], [90 - rare, rare])
+        for _, test in SettingKFold("A", 5, n_repeats=4, random_state=0).split(X, y):
+            assert (y[test] > 0).sum() == rare // 5
 
 
 def test_sizes_of_training_and_test_sets():

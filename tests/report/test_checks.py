@@ -112,6 +112,14 @@ def test_matches_printed_says_how_many_test_sets_would_decide():
     assert checks.matches_printed(frame, **arguments).verdict == UNDECIDED
 
 
+@pytest.mark.parametrize(("tolerance", "expected"), [(0.4, UNDECIDED), (0.6, HOLDS)])
+def test_the_interval_of_folds_keeps_its_width(tolerance, expected):
+    """It comes with the correction for shared pairs, which the check keeps."""
+    frame = PRINTED[:1].assign(**{"±": 0.5, "sets": 9})
+    arguments = {"interval": "±", "repeats": "sets", "test_over_train": 0.25}
+    assert verdict(checks.matches_printed, frame, tolerance=tolerance, **arguments) == expected
+
+
 DRAW = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "draws"}
 
 

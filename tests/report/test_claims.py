@@ -231,3 +231,17 @@ def test_a_claim_may_compare_items(plan):
     # other data behind one of them are other data
     results(plan, "figure-4", frame=curves(auc=0.7), other_data=OTHER)
     assert verdict(plan, entry).verdict == UNTESTED
+
+
+@pytest.mark.parametrize("where", [None, "dataset == 'Ki'", "dataset == 'E'"])
+def test_the_control_takes_the_rows_of_each_claim(plan, monkeypatch, where):
+    """Without a query all rows; those that a claim lacks here are no control."""
+    rows = pd.DataFrame(
+        {"dataset": "Ki", "method": ["a", "b"], "ours": [0.7, 0.9], "±": 0.01, "draws": 10,
+         "paper": [0.7, 0.9], "source": "mirror"}
+    )  # fmt: skip
+    monkeypatch.setattr(claims, "rows_of", lambda claim, plan: rows)
+    check = {"kind": "one_more_draw", "names": ["a", "b"], "among": "method", "by": ["dataset"]}
+    check |= {"interval": "±", "repeats": "draws"} | ({"where": where} if where else {})
+    expected = {} if where == "dataset == 'E'" else {"contradicted": 2}
+    assert claims.control([claim(**check)], plan) == expected

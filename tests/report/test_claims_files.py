@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from kronbench.errors import InputError
-from kronbench_suite import resources
 from kronbench_suite.reference.verdicts import UNTESTED
 from kronbench_suite.report import claim_files, claims
 from kronbench_suite.runner.items import load_plan
@@ -37,14 +36,30 @@ GAIN = {
 }  # fmt: skip
 
 
+BECAUSE = {
+    "cause": "setting",
+    "text": "The solver stops early at K=200.",
+    "shown_by": {"where": "size == 500", "value": "auc"},
+}
+
+
+def because(**shown_by):
+    return {"because": BECAUSE | {"shown_by": BECAUSE["shown_by"] | shown_by}}
+
+
+def checked(**changes):
+    return {"check": AUC | changes}
+
+
 @pytest.fixture
 def loaded(plan, monkeypatch, tmp_path):
     """Load claims from files of their own, by name, instead of those of the project."""
-    monkeypatch.setattr(resources, "package_path", tmp_path.joinpath)
+    folder = tmp_path / "papers/airola/claims"
+    monkeypatch.setattr(claim_files, "claim_files", lambda paper: sorted(folder.glob("*.yaml")))
     own = dataclasses.replace(plan, papers={"airola": plan.papers["airola"]})
 
     def load(*entries, name="claims.yaml", **more):
-        file = tmp_path / "papers/airola/claims" / name
+        file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump({"claims": list(entries), **more}, sort_keys=False))
         return claim_files.load_statements(own).claims
@@ -61,14 +76,47 @@ def test_a_sentence_without_check_gives_its_reason(loaded, plan):
 
 
 @pytest.mark.parametrize(
-    "change", [{"value": "acu"}, {"where": "metod == 'LibSVM'"}, {"by": ["sise"]}]
+    "change",
+    [{"value": "deviation"}, {"where": "solver == 'LibSVM'"}, {"by": ["reg"]}],
 )
 def test_a_column_that_is_not_there_is_named_by_the_verdict(loaded, change):
+    """Another scale may have it."""
     (claim,) = loaded(entry(check=AUC | change))
     rows = {"dataset": "Ki", "source": "mirror", "method": "LibSVM", "size": 1, "auc": 0.9}
     judged = claims.judge(claim, pd.DataFrame([rows]), "smoke")
     assert judged.verdict == UNTESTED
-    assert any(name in judged.measured for name in ("'acu'", "'metod'", "'sise'"))
+    assert any(name in judged.measured for name in ("'deviation'", "'solver'", "'reg'"))
+
+
+@pytest.mark.parametrize(
+    ("change", "word", "hint"),
+    [
+        (checked(value="aucc"), "aucc", ": did you mean 'auc'?"),
+        (checked(where="metod == 'LibSVM'"), "metod", ": did you mean 'method'?"),
+        (checked(where="method == 'LibSVN'"), "LibSVN", ": did you mean 'LibSVM'?"),
+        (checked(where="method in ('LibSVM', 'KronSWM')"), "KronSWM", ": did you mean 'KronSVM'?"),
+        (checked(where="dataset == 'Kl'"), "Kl", ""),
+        (checked(where="`test aucc` > 0"), "test aucc", ""),
+        (checked(by=["sise"]), "sise", ""),
+        ({"check": GAIN | {"low": "LibSVN"}}, "LibSVN", ": did you mean 'LibSVM'?"),
+        (because(where="sise == 500"), "sise", ""),
+        (because(value="aucc"), "aucc", ": did you mean 'auc'?"),
+        (because(by="metod"), "metod", ": did you mean 'method'?"),
+    ],
+)
+def test_what_no_scale_has_is_refused(loaded, change, word, hint):
+    told = f"asks for '{word}', which airola figure-6 has at no scale: neither parameters, printed"
+    with pytest.raises(InputError) as refused:
+        loaded(entry(**change))
+    assert told in str(refused.value)
+    assert str(refused.value).endswith(f"numbers nor code name it{hint}")
+
+
+def test_what_another_scale_has_is_not_refused(loaded, plan):
+    """Smoke has the smallest data set alone, and another number of pairs."""
+    assert "E" not in plan.item("airola", "table-6").datasets
+    loaded(entry(item="table-6", check=WITHIN | {"target": 1, "where": "dataset == 'E'"}))
+    loaded(entry(check=AUC | {"where": "size == 42000 and method == 'RLScore KronSVM'"}))
 
 
 def test_a_claim_that_judges_a_column_of_the_clock_is_one_on_time(loaded):
@@ -142,21 +190,6 @@ def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):
 
 def without(key):
     return {name: value for name, value in entry().items() if name != key}
-
-
-BECAUSE = {
-    "cause": "setting",
-    "text": "The solver stops early at K=200.",
-    "shown_by": {"where": "size == 500", "value": "auc"},
-}
-
-
-def because(**shown_by):
-    return {"because": BECAUSE | {"shown_by": BECAUSE["shown_by"] | shown_by}}
-
-
-def checked(**changes):
-    return {"check": AUC | changes}
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def change(path, value):
         (
             ("papers", "airola", "figure-1"),
             {"n_row_folds": 4},
-            "unknown key 'n_row_folds'; this item knows: datasets, fraction, inner_folds, ",
+            "unknown key 'n_row_folds'; this item knows: datasets, fraction, shows, fold$",
         ),
         (
             ("papers", "airola", "figure-3"),

@@ -60,6 +60,9 @@ def test_code_is_what_runs():
     plain = read("def f():\n    return 1\n")
     assert read('"""A module."""\n\n# why\ndef f():\n    """It."""\n    return 1\n') == plain
     assert read("def f():\n    return 2\n") != plain
+    words = 'PARAMETERS = {\n    "n": "number of points",\n}\n'
+    assert read(f"{words}def f():\n    return 1\n") == plain
+    assert read(f"COLUMNS = 1\n{words}") != read(words)
     text = 'x = """\n# not a comment\n\n"""\n'
     assert read(text) == text.rstrip()
 

@@ -1,6 +1,8 @@
 """A paper from outside: one folder, and no edit here."""
 
+import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from kronbench_suite.runner import provenance
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "paper_folder" / "aeberhard"
+MODULE = "kronbench_suite.papers.aeberhard.measure.left_out"
 
 
 @pytest.fixture
@@ -35,10 +38,11 @@ def folder(tmp_path, monkeypatch):
 
 def forget():
     """What was read of the folder's modules, and the modules themselves."""
-    for read in (provenance.file_of, provenance.names_in, provenance.read_module):
-        read.cache_clear()
+    for read in vars(provenance).values():
+        if hasattr(read, "cache_clear"):
+            read.cache_clear()
     for name in [
-        name for name in sys.modules if name.startswith("kronbench_suite.papers.aeberhard")
+        name for name in sys.modules if re.match(r"kronbench_suite.papers.a(eberhard|gain)", name)
     ]:
         del sys.modules[name]
 
@@ -68,6 +72,8 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     page = (results.parent / "report" / "part.html").read_text()
     assert "The classification performance of RDA" in page
     assert "The nearest neighbour classifies 96.1 % right" in page
+    assert "missing" not in done.stdout  # what the run lacks of other papers
+    assert "claims.csv" not in page
 
 
 def test_its_contracts_are_those_of_the_shipped_papers(folder):
@@ -81,6 +87,17 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
         "COLUMNS is not a kronbench_suite.runner.columns.Columns",
         "draw takes other parameters than frame, item",
     ]
+
+
+def test_what_cannot_be_imported_is_said_of_its_file(folder, capsys):
+    edit(
+        folder / "measure" / "neighbours.py", "import KNeighbors", "import ANeighbors, KNeighbors"
+    )
+    assert main(["check", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert (
+        "measure/neighbours.py\n        it cannot be imported: ImportError: cannot import" in said
+    )
 
 
 def edit(file, old, new):
@@ -113,19 +130,69 @@ def change(name, old, new):
         ),
         (remove("draw/accuracy.py"), "table-1: there is no module .*draw/accuracy.py"),
         (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
+        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
+        (change("draw/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
+        (
+            change("measure/neighbours.py", "from .left_out", "from .leftout"),
+            "neighbours.py imports kronbench_suite.papers.aeberhard.measure.leftout, and there is "
+            "no such module: did you mean 'left_out'",
+        ),
+        (
+            change(
+                "measure/neighbours.py",
+                "kronbench_suite.runner.columns",
+                "kronbench.runer.columns",
+            ),
+            "neighbours.py imports kronbench.runer.columns, and there is no such module",
+        ),
         (change("measure/left_out.py", "COLUMNS = ", "COLUMN = "), "left_out.py has no COLUMNS"),
         (
             change("draw/neighbours.py", "def draw(", "def drew("),
             "neither draw.* nor tabulate",
         ),
         (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
+        (
+            change("claims/claims.yaml", "value: accuracy, between", "value: acuracy, between"),
+            "'acuracy', which aeberhard table-1 has at no scale: .* did you mean 'accuracy'",
+        ),
+        (change("claims/claims.yaml", "method == 'QDA'", "method == 'QDB'"), "for 'QDB', which"),
+        (change("claims/claims.yaml", "method == 'QDA'", "dataset == 'wine'"), "for 'wine', whi"),
         (change("paper.yaml", "[wine-178]", "[wine-187]"), "there is no data set 'wine-187'"),
         (change("data.yaml", "data:WINE", "data:VINE"), "'measure.data:VINE': .* 'VINE'"),
+        (
+            change("measure/data.py", "def wine(rng)", "def wine(rng"),
+            "data:WINE': SyntaxError: '\\(",
+        ),
         (
             change("data.yaml", "wine-178:", "boston:"),
             "has the name of the shipped data set boston",
         ),
         (change("paper.yaml", "title:", "tilte:"), "tilte"),
+        (
+            change("paper.yaml", "{neighbours: [1, 3", "{neighbors: [1, 3"),
+            "figure-1: unknown parameter 'neighbors': did you mean 'neighbours'",
+        ),
+        (
+            change("paper.yaml", "{methods: [LDA, QDA", "{methods: [LDA, QDAA"),
+            "table-1: methods: there is no 'QDAA': did you mean 'QDA'",
+        ),
+        (
+            change("paper.yaml", "items:", "protocol: {parameters: {metods: [LDA]}}\nitems:"),
+            "protocol: no item reads the parameter 'metods'",
+        ),
+        (
+            change("measure/neighbours.py", "PARAMETERS = {", "PARAMETERS = {*"),
+            "error: aeberhard figure-1: .* line 17: ",
+        ),
+        (
+            change("measure/neighbours.py", '"numbers of neighbours"', "NUMBERS"),
+            "neighbours.py: PARAMETERS is no mapping of names to texts, or to mappings",
+        ),
+        (change("paper.yaml", "smoke:", "smok:"), "scales: smok: .* did you mean 'smoke'"),
+        (
+            change("paper.yaml", "{neighbours: [1, 5", "{neighbuors: [1, 5"),
+            "scales: smoke: papers.aeberhard.figure-1: unknown key 'neighbuors'",
+        ),
     ],
 )
 def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch, capsys):
@@ -145,11 +212,116 @@ def test_a_folder_has_a_name_of_its_own(folder, name):
         plan_with_paper(other)
 
 
+def test_a_renamed_folder_never_takes_the_code_of_one_beside_it(folder):
+    edit(folder / "measure" / "neighbours.py", "from .left_out", f"from {MODULE} ")
+    renamed = Path(shutil.copytree(folder, folder.with_name("again")))
+    forget()
+    told = (
+        "neighbours.py imports kronbench_suite.papers.aeberhard.measure.left_out, and there is no"
+    )
+    with pytest.raises(
+        InputError, match=f"{told} such module: did you mean kronbench_suite.papers.again"
+    ):
+        plan_with_paper(renamed)
+
+
+def test_a_renamed_folder_with_relative_imports_is_a_paper(folder):
+    renamed = folder.rename(folder.with_name("again"))
+    edit(renamed / "data.yaml", "wine-178:", "wine-again:")
+    edit(renamed / "paper.yaml", "wine-178", "wine-again")
+    plan, paper = plan_with_paper(renamed)
+    assert [wrong for _, wrong in check_paper(plan, paper)] == [""] * 4
+    # What is imported so counts in the digest of the code.
+    code = provenance.table_code(plan.item("again", "figure-1"))
+    assert "kronbench_suite.papers.again.measure.left_out" in code
+
+
+@pytest.fixture
+def shown(folder, monkeypatch, capsys):
+    """The lines that a dry run prints."""
+    monkeypatch.chdir(ROOT)
+
+    def shown(*argv):
+        assert main(["run-with", str(folder), *argv, "--scale", "smoke", "--dry-run"]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    return shown
+
+
+def test_one_item_of_a_folder_is_run_by_its_name(shown):
+    saved, make, _ = shown("table-1")
+    config = "results/smoke-with-aeberhard/config.yaml"
+    assert saved == f"# without --dry-run, {config} is written before:"
+    assert make.split()[1:3] == [
+        "results/smoke-with-aeberhard/aeberhard/table-1.html",
+        "--cores",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            ["{folder}", "table-9"],
+            "there is no item 'aeberhard table-9' in this run; did you mean",
+        ),
+        (["{folder}", "table-1", "table-1"], "item is for a single solver: leave it out with"),
+        (["{folder}d"], "there is no folder {folder}d: did you mean '{folder}'?"),
+        (["no/such/place"], "no folder no/such/place: give that of a paper, or the import path"),
+        (["aeberhard"], "there is no folder aeberhard: give that of a paper, or the import path"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run-with", "check"])
+def test_a_misspelt_folder_or_item_is_said(folder, given, sentence, command, monkeypatch, capsys):
+    if command == "check" and len(given) > 1:
+        pytest.skip("check takes no items")
+    monkeypatch.chdir(ROOT)
+    assert main([command, *(word.format(folder=folder) for word in given)]) == 2
+    error = capsys.readouterr().err
+    assert sentence.format(folder=folder) in error
+    assert error.count("\n") == 1
+
+
 def test_its_folds_are_those_of_its_own_protocol(folder):
     edit(folder / "paper.yaml", "{neighbours: [1, 3, 5, 9, 15, 25]}", "{folds: [0]}")
     edit(folder / "paper.yaml", "{neighbours: [1, 5, 15]}", "{folds: [9]}")
+    edit(folder / "measure" / "neighbours.py", '"neighbours": "n', '"folds": "n')
     plan, paper = plan_with_paper(folder, "smoke")
     assert plan.item(paper, "figure-1").parameters["folds"] == [9]
     edit(folder / "paper.yaml", "items:\n", "protocol: {folds: 9}\nitems:\n")
     with pytest.raises(InputError, match=r"there is no fold 9; known are: \[0, 1, "):
         plan_with_paper(folder, "smoke")
+
+
+def with_a_file(folder, registered=""):
+    """The wines as a file of the folder, and the digest that prepared data are due by."""
+    file = folder / "wine.csv"
+    if not file.exists():
+        file.write_text("1,2\n")
+        edit(
+            folder / "data.yaml",
+            "shape:",
+            f"files: {{table: {{mirror: wine.csv{registered}}}}}\n  shape:",
+        )
+        edit(folder / "measure" / "data.py", "generate=wine", "parse=wine")
+    plan_with_paper(folder)
+    return provenance.data_digest("wine-178")
+
+
+def test_a_file_of_the_folder_that_changes_makes_its_data_stale(folder):
+    before = with_a_file(folder)
+    assert with_a_file(folder) == before
+    (folder / "wine.csv").write_text("2,1\n")
+    assert with_a_file(folder) != before
+    (folder / "wine.csv").unlink()
+    assert provenance.data_digest("wine-178") != before  # so that preparing them says it
+    with pytest.raises(InputError, match=r"wine-178 has no file .*wine\.csv: put it there"):
+        plan_with_paper(folder)
+
+
+def test_a_file_of_the_folder_has_the_checksum_that_is_registered(folder):
+    right = hashlib.sha256(b"1,2\n").hexdigest()
+    with_a_file(folder, f", sha256: {right}")
+    (folder / "wine.csv").write_text("2,1\n")
+    with pytest.raises(InputError, match=f"wine.csv has sha256 .* where the registry has {right}"):
+        plan_with_paper(folder)

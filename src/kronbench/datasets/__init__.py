@@ -179,14 +179,15 @@ def modules_of(name: str) -> list[str]:
 
 
 def own_sums(name: str, *, mirror: str | Path | None = None) -> dict[str, str]:
-    """The sha256 of the user's own files on this machine that are registered without one."""
-    entry, sums = registry.find(name), {}
-    for key, file in entry.files.items():
-        if entry.own and not file.sha256:
-            with contextlib.suppress(InputError):
-                found = _obtain(entry, {key: file}, mirror, network=False)
-                sums[key] = found[key].record.sha256
-    return sums
+    """The sha256 of the files beside a user's registry, or beside the ``data.yaml`` of a paper.
+
+    Files with urls are not among them: the registry has their checksums. ``Unavailable`` where
+    one is missing, `InputError` where one has another checksum than its entry says.
+    """
+    entry = registry.find(name)
+    beside = {key: file for key, file in entry.files.items() if entry.folder and not file.urls}
+    found = _obtain(entry, beside, mirror, network=False)
+    return {key: file.record.sha256 for key, file in found.items()}
 
 
 def own_tables(name: str, *, mirror: str | Path | None = None) -> dict[str, str | Path | None]:
@@ -222,8 +223,8 @@ def _loader(entry):
         try:
             path = f"kronbench_suite.papers.{entry.folder.name}.{module}"
             loader = getattr(import_module(path), name)
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"{named}: {error}") from None
+        except Exception as error:  # whatever a file from outside does on import
+            raise InputError(f"{named}: {type(error).__name__}: {error}") from None
     if not isinstance(loader, Loader):
         raise InputError(
             f"{entry.name}: there is no loader '{entry.loader}'; known are: {', '.join(LOADERS)}"

@@ -1,12 +1,12 @@
 """A folder for each paper: what it claims and prints, how it is measured, how it is drawn.
 
 docs/tutorials/paper.md lists its files. Each module of ``measure/`` has ``run(spec, data, rng)``,
-which returns a data frame with one row for each measured point. ``spec`` holds the item's
-parameters with ``seed`` and ``time_cap``; ``data`` is a ``Dataset``, or None where the item needs
-none; ``rng`` is seeded by the base seed, the measurement and the data set. What was not done is
-said in ``frame.attrs["skipped"]``, a list of sentences. A measurement writes no file. Modules of
-``draw/`` read result tables alone; :func:`kronbench_suite.report.render.render` says what they
-have.
+which returns a data frame with one row for each measured point. ``spec`` holds the parameters of
+the item, which ``PARAMETERS`` of the module or of one that it imports names, with ``seed``;
+``data`` is a ``Dataset``, or None where the item needs none; ``rng`` is seeded by the base seed,
+the measurement and the data set. What was not done is said in ``frame.attrs["skipped"]``, a list
+of sentences. A measurement writes no file. Modules of ``draw/`` read result tables alone;
+:func:`kronbench_suite.report.render.render` says what they have.
 """
 
 from kronbench_suite.resources import PAPERS_PATH

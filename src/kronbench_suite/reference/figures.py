@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kronbench.errors import InputError
+from kronbench.solvers import nearest
 from kronbench_suite.runner.items import Item, Plan, load_scales
 
 LOCKED = (
@@ -41,7 +42,9 @@ def make_items(plan: Plan, items: Iterable[Item], cores: str, only_shown: bool =
 
     With ``only_shown`` the commands are printed, and nothing is written.
     """
-    if not only_shown:
+    if only_shown:
+        print(f"# without --dry-run, {plan.config_file} is written before:", flush=True)
+    else:
         plan.save()
     options = ["--cores", cores, "--configfile", str(plan.config_file)]
     return _run(plan, [str(item.target) for item in items], options, only_shown)
@@ -63,7 +66,8 @@ def plan_of_scale(scale: str) -> Plan:
     """The plan of one of the project's scales; InputError where there is no such scale."""
     plans = {plan.scale: plan for plan in load_scales()}
     if scale not in plans:
-        raise InputError(f"there is no scale '{scale}': give one of {', '.join(plans)}")
+        hint = nearest(scale, plans) or f": give one of {', '.join(plans)}"
+        raise InputError(f"there is no scale '{scale}'{hint}")
     return plans[scale]
 
 

@@ -224,12 +224,20 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     user = {"papers": [str(folder)]}
     use_outside(user)
     config = _config(plan_of_scale(scale), folder.name, user)
-    overrides = read_yaml(folder / "paper.yaml").get("scales", {}).get(scale, {})
-    config["papers"] = {folder.name: overrides, **config["papers"]}
+    scales = read_yaml(folder / "paper.yaml").get("scales", {})
+    config["papers"] = {folder.name: scales.get(scale, {}), **config["papers"]}
     plan = load_plan(config)
+    for name, overrides in scales.items():  # a fault at another scale is told now too
+        try:
+            plan_of_scale(name)
+            load_plan({**config, "papers": {folder.name: overrides}})
+        except InputError as error:
+            raise InputError(f"{folder / 'paper.yaml'}: scales: {name}: {error}") from None
     own = [item for item in plan.items if item.paper == folder.name]
     for name in (name for item in own for name in item.datasets):
         datasets.describe(name)
+        # A file that is missing or was exchanged is told here, though prepared data may be there.
+        datasets.own_sums(name, mirror=plan.config["mirror"])
     return plan, folder.name
 
 
@@ -244,7 +252,10 @@ def check_paper(plan: Plan, paper: str) -> Iterator[tuple[str, str]]:
         for part, module in (("measure", item.experiment), ("draw", item.drawing)):
             if module:
                 path = f"kronbench_suite.papers.{paper}.{part}.{module}"
-                wrong = "; ".join(_wrong(import_module(path), part))
+                try:
+                    wrong = "; ".join(_wrong(import_module(path), part))
+                except Exception as error:  # whatever a file from outside does on import
+                    wrong = f"it cannot be imported: {type(error).__name__}: {error}"
                 yield f"{item.name}: {paper_path(paper, part, module)}.py", wrong
 
 

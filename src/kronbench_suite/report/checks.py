@@ -122,8 +122,10 @@ def matches_printed(
 ):
     """Every printed number is met up to ``tolerance``; rows without one do not count.
 
-    ``interval`` names the column with half the width of the 95 % interval of ours, ``repeats``
-    that with the number of repeats behind it, ``test_over_train`` is that of the interval.
+    The printed numbers are in the column ``paper`` where ``value`` is ``ours``, else in the column
+    ``printed <value>``. ``interval`` names the column, such as ``±``, with half the width of the
+    95 % interval of ours, ``repeats`` that with the number of repeats behind it, and
+    ``test_over_train`` is that of the interval.
     """
     for label, row in frame.iterrows():
         difference = abs(row[value] - row[_printed_of(value)])
@@ -155,7 +157,7 @@ def one_more_draw(
     Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit, or what the
     column ``rounding`` says; and no other number does that is printed in the same group for
     another one of ``among``. docs/verdicts.md says what is undecided. ``interval`` and ``repeats``
-    are columns as in ``matches_printed``.
+    are columns as in ``matches_printed``, such as ``±`` and ``draws``, and so are printed numbers.
     """
     drawn = _draws(frame, names, among, interval, repeats, by, value, rounding, level)
     for name, label, row, known, reach, alike in drawn:

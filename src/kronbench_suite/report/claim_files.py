@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import itertools
 import re
@@ -11,14 +12,20 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import pandas as pd
+
 from kronbench.errors import InputError
+from kronbench.solvers import nearest
 from kronbench.yaml_files import read_yaml, validate
 from kronbench_suite.reference.verdicts import PAPER
 from kronbench_suite.report.checks import CHECKS
 from kronbench_suite.resources import claim_files
 from kronbench_suite.runner.columns import Columns, columns_measured, columns_shown
-from kronbench_suite.runner.items import Plan
+from kronbench_suite.runner.items import Plan, load_scales
+from kronbench_suite.runner.provenance import words_of_code
 
+_LONGEST_NAME = 60  # characters of a column, or of an entry that a claim names
+_PART = re.compile(r"[^\W\d_]+")  # a word of a name: what code adds is joined by other characters
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 
 
@@ -37,7 +44,7 @@ class Statements:
 def load_statements(plan: Plan) -> Statements:
     """Read the files of claims on the papers of a plan; InputError names the first fault."""
     statements = Statements([], [])
-    seen = set()
+    seen, words = set(), functools.cache(functools.partial(_words, plan))
     for paper in plan.papers:
         for path in claim_files(paper):
             file = "/".join(("papers", *path.parts[-3:]))
@@ -53,7 +60,7 @@ def load_statements(plan: Plan) -> Statements:
                     spread = claim.get("check", {}).get("spread", {})
                     if "test_over_train" in protocol and spread.get("over") == ["fold"]:
                         spread.setdefault("test_over_train", protocol["test_over_train"])
-                    _check(f"{file}: claim '{claim['id']}'", claim, plan, seen)
+                    _check(f"{file}: claim '{claim['id']}'", claim, plan, seen, words)
                     statements.claims.append(claim)
     return statements
 
@@ -92,7 +99,7 @@ def _filled(entry, cells, where):
     return _PLACEHOLDER.sub(lambda found: str(cells[found[1]]), entry)
 
 
-def _check(place, claim, plan, seen):
+def _check(place, claim, plan, seen, words):
     """Refuse a claim that could not be judged, and say in it whether it reads a clock."""
     for key in ("place", "item", "strictness"):  # which may be shared
         if key not in claim and (key != "strictness" or "check" in claim):
@@ -111,13 +118,15 @@ def _check(place, claim, plan, seen):
     if "because" in claim:
         entry = shown_by(claim)
         _columns(f"{place}, its reason,", entry, entry["where"], plan)
+        shown = [entry["value"], entry.get("by", [])]
+        _check_words(f"{place}, its reason,", entry, shown, entry["where"], words)
     if "untestable" in claim:
         claim.pop("strictness", None)  # which its file shares
         return
 
     arguments = dict(claim["check"])
     kind = arguments.pop("kind")
-    arguments.pop("where", None)
+    where = arguments.pop("where", None)
     if kind not in CHECKS:
         raise InputError(
             f"{place} names the check '{kind}'; kronbench_suite.report.checks has "
@@ -133,6 +142,8 @@ def _check(place, claim, plan, seen):
                 f"{place} takes the spread over '{column}', which tells no repeats apart; "
                 f"these do: {', '.join(columns.repeats) or 'none'}"
             )
+    named = [argument for key, argument in arguments.items() if key != "spread"]
+    _check_words(place, claim, named, where, words)
     value = arguments.get("value", "ours")
     if value in columns.clock and kind not in ("ratio", "scales"):  # where the unit cancels
         raise InputError(
@@ -163,6 +174,57 @@ def _columns(place, entry, where, plan):
             f"{place} has a 'where' that cannot be read: {where} ({error.msg})"
         ) from None
     return columns
+
+
+def _check_words(place, entry, named, where, words):
+    """Refuse a name of a column or a row that no scale has, since nothing could make it.
+
+    What a table has is known once it is measured. Before that, a name must stand in the
+    parameters, the printed numbers or the code of the item, or each of its words must, since code
+    joins names. Data sets are known by their whole names. Numbers are not looked for.
+    """
+    names = (entry["item"], *entry.get("also", ()))
+    known, parts = words(entry["paper"], names)
+    asked = [[column, values] for column, values in compared_in(where or "True")]
+    datasets = [value for column, values in asked if column == "dataset" for value in values]
+    for word in _texts([named, asked]):
+        made = all(part in parts for part in _PART.findall(word)) and word not in datasets
+        if word not in known and not made:
+            raise InputError(
+                f"{place} asks for '{word}', which {entry['paper']} {' and '.join(names)} has at "
+                "no scale: neither parameters, printed numbers nor code name it"
+                + nearest(word, sorted(known))
+            )
+
+
+def _words(plan, paper, names):
+    """What can name a column or a row of some items at any scale, and the parts of such names."""
+    items = [plan.item(paper, name) for name in names]
+    items += [other for item in items for other in item.numbers_of]
+    known = {"item", "of", *names}
+    for item in items:
+        content = plan.papers[item.paper]
+        scales = [scale.config["papers"].get(item.paper, {}) for scale in load_scales()]
+        scales += content.get("scales", {}).values()
+        known.update(_texts([of.get(item.tables_of) for of in scales]))
+        known.update(_texts([content["items"][name] for name in {item.name, item.tables_of}]))
+        known.update(_texts(item.parameters), words_of_code(item))
+        for file in item.printed_files:
+            table = pd.read_csv(file, dtype=str)
+            known.update(table, *(table[column].dropna() for column in table))
+    short = (word for word in known if len(word) <= _LONGEST_NAME)
+    return known, {part for word in short for part in _PART.findall(word)}
+
+
+def _texts(content):
+    """All texts in nested lists and mappings, their keys among them."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Mapping | list | tuple):
+        for entry in content:
+            yield from _texts(entry)
+            if isinstance(content, Mapping):
+                yield from _texts(content[entry])
 
 
 def compared_in(where: str) -> Iterator[tuple[str, list]]:

@@ -234,7 +234,8 @@ def control(claims: list[dict], plan: Plan) -> Counter:
     for claim in claims:
         arguments = dict(claim.get("check", {}))
         if arguments.pop("kind", None) == "one_more_draw":
-            rows = rows_of(claim, plan).query(arguments.pop("where"))
-            if (rows["source"] != "surrogate").all() and plan.scale not in claim.get("not_at", ()):
-                found.update(swapped(rows, **arguments))
+            # Only what was judged counts: rows may be missing at this scale, or be surrogates.
+            frame, where = rows_of(claim, plan), arguments.pop("where", None)
+            if judge(claim, frame, plan.scale).verdict != UNTESTED:
+                found.update(swapped(frame.query(where) if where else frame, **arguments))
     return found

@@ -35,7 +35,7 @@ from kronbench_suite.report.claims import Verdict, control, evaluate
 from kronbench_suite.report.layout import arrange, long_table
 from kronbench_suite.report.outcomes import Outcome
 from kronbench_suite.report.render import templates
-from kronbench_suite.resources import package_path
+from kronbench_suite.resources import ADDED_PAPERS, package_path
 from kronbench_suite.runner.columns import columns_shown
 from kronbench_suite.runner.items import RESULTS, Plan, measurements
 from kronbench_suite.runner.read_results import origin, read_numbers, read_sidecars
@@ -86,7 +86,11 @@ def write_report(plan: Plan) -> str:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
     # first what a reader of the claims looks for
     verdicts.sort(key=lambda v: (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(v.verdict))
-    facts = _facts(statements.claims, verdicts, plan, whole) | {"missing": missing}
+    # A page on a paper from outside does not tell what the run lacks of the others.
+    own = ADDED_PAPERS.keys() & plan.papers
+    shown = [name for name in missing if not own or name.split()[0] in own]
+    facts = _facts(statements.claims, verdicts, plan, whole)
+    facts |= {"missing": shown, "part": bool(missing)}
     template = templates().get_template("page.html.j2")
     page = template.render(
         **facts,

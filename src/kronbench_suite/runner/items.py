@@ -34,7 +34,7 @@ from kronbench_suite.resources import (
     printed_path,
     shipped_papers,
 )
-from kronbench_suite.runner.provenance import names_in
+from kronbench_suite.runner.provenance import names_in, parameters_of
 
 RESULTS = Path("results")
 
@@ -282,7 +282,13 @@ def load_plan(config: Mapping | str | Path) -> Plan:
                     f"papers.{paper}: there is no item '{name}'; "
                     f"known are: {', '.join(content['items'])}"
                 )
-        items += [_item(paper, name, content, overrides, config) for name in content["items"]]
+        own = [_item(paper, name, content, overrides, config) for name in content["items"]]
+        for key in content.get("protocol", {}).get("parameters", {}):
+            if not any(key in item.parameters for item in own):
+                raise InputError(
+                    f"papers/{paper}/paper.yaml: protocol: no item reads the parameter '{key}'"
+                )
+        items += own
     items = tuple(_gathered(items, papers))
     return Plan(config=config, papers=papers, items=items, results=RESULTS / config["scale"])
 
@@ -410,8 +416,24 @@ def _item(paper, name, content, overrides, config):
             f"{place} combines the numbers of other items: set these keys there "
             f"({', '.join(entry['numbers_of'])})"
         )
-    # What the scale changes of the parameters of the paper's protocol and of the item.
-    base = {**protocol.get("parameters", {}), **entry.get("parameters", {})}
+    # What the scale changes of the parameters of the paper's protocol and of the item: those that
+    # its experiment reads. Others would make its tables stale without changing a number.
+    known, given = {}, entry.get("parameters", {})
+    if "numbers_of" not in entry:
+        module = f"{paper}.measure.{entry['experiment']}"
+        try:
+            _check_module(paper, "measure", entry["experiment"], {"run", "COLUMNS"})
+            known = parameters_of(f"kronbench_suite.papers.{module}")
+        except InputError as error:
+            raise InputError(f"{paper} {name}: {error}") from None
+    for key in given:
+        if key not in known:
+            raise InputError(
+                f"papers/{paper}/paper.yaml: {name}: unknown parameter '{key}'"
+                + (nearest(key, known) or f"; PARAMETERS of {module} has: {', '.join(known)}")
+            )
+    shared = protocol.get("parameters", {})
+    base = {key: value for key, value in {**shared, **given}.items() if key in known}
     changes = {key: _from_text(value) for key, value in override.items() if key != "datasets"}
     for key, value in changes.items():
         if key not in base:
@@ -423,11 +445,17 @@ def _item(paper, name, content, overrides, config):
                 f"give {_kind(base[key])}, such as {reprlib.repr(base[key])}"
             )
         _check_folds(place, key, value, base[key], protocol.get("folds"))
-    parameters = {**base, **changes, "seed": config["seed"], "time_cap": config["time_cap"]}
+    parameters = {**base, **changes, "seed": config["seed"]}
+    if "time_cap" in known:
+        parameters["time_cap"] = config["time_cap"]
+    for key, choices in known.items():
+        value = parameters.get(key, ()) if choices else ()
+        for choice in [value] if isinstance(value, str) else value:
+            if choice not in choices:
+                hint = nearest(choice, choices) or f"; known are: {', '.join(choices)}"
+                raise InputError(f"{place}: {key}: there is no '{choice}'{hint}")
     # What it names has to be there: modules, printed numbers, solvers.
     try:
-        if "numbers_of" not in entry:
-            _check_module(paper, "measure", entry["experiment"], {"run", "COLUMNS"})
         _check_module(paper, "draw", entry["drawing"], set())
         printed = entry.get("printed") or ()
         for file in [printed] if isinstance(printed, str) else printed:

@@ -9,17 +9,20 @@ input. Modules are read as text, since importing them would load numba and sciki
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
 import symtable
 from collections.abc import Iterable
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kronbench.errors import InputError
 from kronbench.resources import LIBRARY
-from kronbench.solvers import find_module, import_paths
+from kronbench.solvers import find_module, import_paths, nearest
 from kronbench_suite.resources import claim_files, package_path, paper_path
 
 if TYPE_CHECKING:
@@ -68,15 +71,17 @@ def data_settings(name: str, mirror: str | None = None) -> dict:
     """The registry entry of a data set; all of it goes into its ``provenance.json``.
 
     Without the advice on a file that is missing, and its folder, which no result rests on. The
-    user's own files of which no checksum is registered count with the one that they have
-    (``mirror``: as for ``datasets.load``): one that is edited makes the data set stale.
+    user's own files, and those in the folder of a paper, count with the checksum that they have
+    (``mirror``: as for ``datasets.load``): one that is edited, or gone, makes the data set stale.
     """
     from kronbench import datasets
+    from kronbench.datasets.fetch import Unavailable
 
     entry = dataclasses.asdict(datasets.registry.find(name))
     settings = {key: value for key, value in entry.items() if key not in ("manual", "folder")}
-    if own := datasets.own_sums(name, mirror=mirror):
-        settings["sums"] = own
+    with contextlib.suppress(Unavailable):  # preparing the data says what is missing
+        if own := datasets.own_sums(name, mirror=mirror):
+            settings["sums"] = own
     return settings
 
 
@@ -119,6 +124,23 @@ def page_digest(plan: Plan) -> str:
     # What changed since is asked by the page of accepted tables alone, which is no job.
     code = _code_of("kronbench_suite.report.page", but={"kronbench_suite.runner.provenance"})
     return _digest(code, files)
+
+
+def words_of_code(item: Item) -> set[str]:
+    """The names and texts in the code that measures and draws an item, as it is written."""
+    modules = {*_code_of("kronbench_suite.report.render", item.drawing_module, but=_CARRIERS)}
+    if item.experiment:
+        modules |= {module for module in table_code(item) if file_of(module)}
+    return set().union(*map(_words_in, modules))
+
+
+@functools.cache
+def _words_in(module):
+    """The texts, names, attributes and keywords of a module."""
+    nodes = [*ast.walk(parsed(file_of(module)))]
+    known = ("value", "id", "attr", "arg")  # of Constant, Name, Attribute, keyword
+    found = {getattr(node, name, None) for node in nodes for name in known}
+    return {word for word in found if isinstance(word, str)}
 
 
 def _code_of(*modules: str, but: Iterable[str]) -> dict[str, str]:
@@ -169,7 +191,7 @@ def names_in(module: str) -> frozenset[str] | None:
     tables = [
         symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec")
         for path in (file, file.with_suffix(".pyi"))
-        if path.is_file()
+        if path.is_file() and parsed(path)  # which tells of a fault
     ]
     return frozenset(
         symbol.get_name()
@@ -180,6 +202,40 @@ def names_in(module: str) -> frozenset[str] | None:
 
 
 @functools.cache
+def parameters_of(experiment: str) -> dict[str, tuple]:
+    """The parameters that an experiment reads, each with all values that it can have, if it says.
+
+    They are those of ``PARAMETERS`` in its module and in all modules of papers that it imports. It
+    has a text for each, what it means, or the name of the mapping in which its values are looked
+    up: that mapping has all that it can have.
+    """
+    seen, waiting, found = set(), [experiment], {}
+    while waiting:
+        name = waiting.pop()
+        if name in seen or not name.startswith("kronbench_suite.papers."):
+            continue
+        seen.add(name)
+        waiting += [_defining_module(*imported) for imported in read_module(name)[2]]
+        body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
+        known = {ast.unparse(node.targets[0]): node.value for node in body}
+        try:
+            declared = known.get("PARAMETERS", ast.Dict([], []))
+            for key, value in zip(declared.keys, declared.values, strict=True):
+                choices = known[value.id].keys if isinstance(value, ast.Name) else ()
+                found[ast.literal_eval(key)] = tuple(map(ast.literal_eval, choices))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise InputError(
+                f"{file_of(name)}: PARAMETERS is no mapping of names to texts, or to mappings of "
+                "this module"
+            ) from None
+    return found
+
+
+def _declares_parameters(node):
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARAMETERS"
+
+
+@functools.cache
 def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[str, str]]]:
     """Of a module with a file: the sha256 of its code, the names that it hands on, its imports.
 
@@ -187,21 +243,40 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
     there; imports of this package, at any depth, are modules with a name of each, or "".
     """
     file = file_of(name)
-    text = file.read_text(encoding="utf-8")
-    tree, handed_on, imports = ast.parse(text), {}, []
+    tree, handed_on, imports = parsed(file), {}, []
     stub = file.with_suffix(".pyi")
-    on_demand = ast.parse(stub.read_text(encoding="utf-8")).body if stub.is_file() else ()
+    on_demand = parsed(stub).body if stub.is_file() else ()
+    package = name if file.stem == "__init__" else name.rpartition(".")[0]
     for node in (*ast.walk(tree), *on_demand):
         if isinstance(node, ast.Import):
             imports += [(alias.name, "") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            # in a stub: from .krylov import cg as cg
-            origin = f"{name}.{node.module}" if node.level else node.module
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
                 handed_on[alias.asname or alias.name] = (origin, alias.name)
-                imports += [] if node.level else [(origin, alias.name)]
-    code = _sha256(_code(tree, text.splitlines()).encode())
-    return code, handed_on, [found for found in imports if _is_own(found[0])]
+                # in a stub: from .krylov import cg as cg
+                imports += [] if node in on_demand else [(origin, alias.name)]
+    imports = [found for found in imports if _is_own(found[0])]
+    for module, part in imports:
+        if not (file_of(module) or file_of(f"{module}.{part}")):
+            parts = module.split(".")
+            siblings = [path.stem for path in package_path(*parts[1:-1]).glob("*.py")]
+            hint = nearest(parts[-1], siblings)
+            if file_of(moved := ".".join([*name.split(".")[:3], *parts[3:]])):  # renamed folder
+                hint = f": did you mean {moved}?"
+            raise InputError(f"{file} imports {module}, and there is no such module{hint}")
+    code = _sha256(_code(tree, file.read_text(encoding="utf-8").splitlines()).encode())
+    return code, handed_on, imports
+
+
+def parsed(file: Path) -> ast.Module:
+    """The syntax tree of a file; InputError names the line at which it cannot be read."""
+    try:
+        return ast.parse(file.read_text(encoding="utf-8"), str(file))
+    except SyntaxError as error:
+        raise InputError(f"{file}, line {error.lineno}: {error.msg}") from None
+    except ValueError as error:  # no UTF-8, or a byte of zeros
+        raise InputError(f"{file} cannot be read: {error}") from None
 
 
 def _code(tree, lines):
@@ -211,8 +286,12 @@ def _code(tree, lines):
         if isinstance(node, ast.Constant | ast.JoinedStr):
             texts.update(range(node.lineno + 1, node.end_lineno + 1))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            # What PARAMETERS says is for readers, as a docstring is.
+            words = [part for part in node.body if _declares_parameters(part)]
             if ast.get_docstring(node, clean=False) is not None:
-                left_out.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+                words.append(node.body[0])
+            for part in words:
+                left_out.update(range(part.lineno, part.end_lineno + 1))
     return "\n".join(
         line
         for number, line in enumerate(lines, 1)

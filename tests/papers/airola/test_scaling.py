@@ -56,6 +56,16 @@ def test_each_model_is_trained_once_and_predicts_both_ways(frame):
     assert frame.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
 
 
+def test_a_way_to_predict_that_is_wrong_deviates(data, monkeypatch):
+    """Relative to the largest decision value of the solver's own way."""
+    right = scaling._by_vec_trick
+    monkeypatch.setattr(scaling, "_by_vec_trick", lambda *given: 1.25 * right(*given))
+    solvers = Solvers(SPEC, ["LibSVM"], Folds(SPEC, data, generator(7, "scaling", data.name)))
+    solvers.measure(0, 200)
+    rows = pd.DataFrame(solvers.results()[0])
+    assert rows["deviation"].dropna().tolist() == [pytest.approx(0.25)]
+
+
 def test_subsets_are_nested_and_end_with_all_training_pairs(data, frame):
     problems = Folds(SPEC, data, generator(7, "scaling", data.name))
     small, large = (problems.train(size, 5)[0] for size in (200, 400))

@@ -1,5 +1,7 @@
 """Table 5.1 of Stock et al. 2016: shortcuts against retraining, that against dense systems."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,6 +48,28 @@ def test_a_shortcut_that_is_wrong_deviates(nr, monkeypatch, wrong):
     ]
     assert not deviation["TS", "D"] < 1e-3
     assert deviation.drop(("TS", "D")).max() < 1e-10
+
+
+def test_the_time_of_all_retrainings_follows_from_those_that_were_made(nr, monkeypatch):
+    clocked = shortcut_accuracy.time_interleaved
+    seconds = {"shortcut": 0.5, "reusing": 1.0, "retraining": 2.0}
+
+    def pretended(ways, **options):
+        found = clocked(ways, **options)
+        return {
+            name: (result, dataclasses.replace(timing, seconds=seconds[name]))
+            for name, (result, timing) in found.items()
+        }
+
+    monkeypatch.setattr(shortcut_accuracy, "time_interleaved", pretended)
+    frame = run_experiment("stock.shortcut_accuracy", SHORT, nr, "nr")
+    frame = frame[frame["retraining_seconds"].notna()]
+    m, q = nr["values"].T.shape
+    left_out = frame["setting"].map({"A": m * q, "B": m, "C": q, "D": m * q})
+    assert len(frame) == 9
+    assert frame["retraining_seconds"].tolist() == (2.0 * left_out / 3).tolist()
+    table = drawing.tabulate(frame, None, None)
+    assert table["speed-up"].tolist() == pytest.approx((4.0 * left_out / 3).tolist())
 
 
 def test_the_table_says_what_was_measured_and_what_was_extrapolated(nr):

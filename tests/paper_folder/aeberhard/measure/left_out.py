@@ -20,6 +20,10 @@ METHODS = {
     "1-NN": make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
 }
 
+PARAMETERS = {
+    "methods": METHODS,  # some of these names
+}
+
 
 def run(spec, data, rng):
     """One row for each method: its accuracy in per cent."""

@@ -1,16 +1,21 @@
 """Share of points that their neighbours get right, by the number of neighbours."""
 
 import pandas as pd
-from kronbench_suite.papers.aeberhard.measure.left_out import accuracy
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kronbench_suite.runner.columns import Columns
 
+from .left_out import accuracy
+
 COLUMNS = Columns(
     key=("neighbours",),
 )
+
+PARAMETERS = {
+    "neighbours": "numbers of neighbours",
+}
 
 
 def run(spec, data, rng):

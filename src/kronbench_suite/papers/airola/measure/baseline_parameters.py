@@ -15,6 +15,11 @@ COLUMNS = Columns(
     repeats=("fold",),
 )
 
+PARAMETERS = {
+    "methods": "solver of each method, its parameters, and the grid that it is measured over",
+    "grids": "values of each parameter that is measured",
+}
+
 
 def run(spec, data, rng):
     """One row for each fold, method and value of its parameter (Airola & Pahikkala, section 5.6).

@@ -14,6 +14,16 @@ COLUMNS = Columns(
     repeats=("fold",),
 )
 
+PARAMETERS = {
+    "solver": "import path of the one solver, unless there are methods",
+    "solver_parameters": "its parameters",
+    "methods": "solver and parameters of each method",
+    "forms": "forms of each method, dual or primal",
+    "iterations": "number of iterations",
+    "regs": "regularization weights",
+    "folds": "rounds of the cross-validation",
+}
+
 
 def run(spec, data, rng):
     """One row for each fold, reg and iteration (Airola & Pahikkala, figures 3 to 5).

@@ -25,6 +25,12 @@ COLUMNS = Columns(
     repeats=("fold",),
 )
 
+PARAMETERS = {
+    "solvers": "import path and parameters of each solver",
+    "sizes": "numbers of training pairs, by solver",
+    "regs": "regularization weights",
+}
+
 
 def run(spec, data, rng):
     """One row for each fold, size, solver and weight (Airola & Pahikkala, section 5.3).

@@ -16,6 +16,11 @@ COLUMNS = Columns(
     repeats=("draw",),
 )
 
+PARAMETERS = {
+    "n": "number of scores",
+    "draws": "random draws of scores and labels",
+}
+
 
 def run(spec, data, rng):
     """One row for each loss and draw of n predictions and labels (Airola & Pahikkala, table 2).

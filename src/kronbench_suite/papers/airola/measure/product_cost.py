@@ -18,6 +18,15 @@ COLUMNS = TIMING | Columns(
     clock=("setup_seconds",),
 )
 
+PARAMETERS = {
+    "form": "dual or primal",
+    "features": "features of a vertex in the primal form",
+    "independent": "pairs, rows and columns where no two pairs share a vertex",
+    "dependent": "the same where pairs share vertices",
+    "complete": "the same where all pairs are there",
+    "explicit_mib": "largest explicit matrix that is made, in MiB",
+}
+
 
 def run(spec, data, rng):
     """One row for each setting, size [n, m, q] and method (Airola & Pahikkala, tables 3 and 4).

@@ -12,6 +12,11 @@ COLUMNS = Columns(
     repeats=("draw",),
 )
 
+PARAMETERS = {
+    "protocol": "the measurement that is repeated",
+    "draws": "number of repetitions, each with pairs and folds of its own",
+}
+
 # For each protocol what measures it, and the columns of its rows other than folds.
 _PROTOCOLS = {
     "early_stopping": (early_stopping.run, ("method", "form", "reg", "iteration", "stretch")),

@@ -30,6 +30,15 @@ COLUMNS = TIMING | Columns(
     clock=("next_seconds",),
 )
 
+PARAMETERS = {
+    "solvers": "import path and parameters of each solver",
+    "regs": "regularization weights, by solver",
+    "sizes": "numbers of training pairs",
+    "fraction": "share of the cells of a checkerboard that are pairs",
+    "time_cap": "seconds of a fit after which no larger one is made",
+    "time_caps": "the same for single solvers",
+}
+
 
 def run(spec, data, rng):
     """One row for each model that was timed (Airola & Pahikkala, figures 6 and 7).

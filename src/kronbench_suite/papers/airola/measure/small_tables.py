@@ -14,6 +14,14 @@ COLUMNS = Columns(
     key=("row", "col", "side", "gamma"),
 )
 
+PARAMETERS = {
+    "shows": "the table that is made",
+    "fold": "round of the cross-validation",
+    "gammas": "widths of Gaussian kernels",
+    "pairs": "number of training pairs",
+    "reg": "regularization weight",
+}
+
 
 def run(spec, data, rng):
     """What ``shows`` names (Airola & Pahikkala, figure 1, tables 1, 5, sections 4.2, 5.1)."""

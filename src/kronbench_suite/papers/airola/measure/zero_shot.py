@@ -6,6 +6,11 @@ from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench_suite.runner.seeds import generator
 
+PARAMETERS = {
+    "fraction": "share of the label matrix that is drawn as pairs",
+    "folds": "rounds of the cross-validation",
+}
+
 
 def drawn_pairs(spec, data):
     """A ``fraction`` of the pairs with their labels, by the seed and the data set alone."""

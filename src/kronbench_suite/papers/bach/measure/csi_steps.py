@@ -20,6 +20,17 @@ COLUMNS = TIMING | Columns(
     key=("step", "n", "columns"),  # the last tells the ranks of "total, by rank" apart
 )
 
+PARAMETERS = {
+    "sizes": "numbers of points",
+    "features": "number of features",
+    "gamma": "width of the Gaussian kernel",
+    "rank": "number of pivots",
+    "rank_points": "points where ranks vary",
+    "ranks": "numbers of pivots there",
+    "kappa": "weight of the targets in the criterion",
+    "lookahead": "number of look-ahead columns",
+}
+
 
 def run(spec, data, rng):
     """Rows of three kinds, told apart by ``step`` (Bach & Jordan 2005, figure 1, section 5).

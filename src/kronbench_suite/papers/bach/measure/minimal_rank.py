@@ -26,6 +26,20 @@ COLUMNS = Columns(
     repeats=("split",),
 )
 
+PARAMETERS = {
+    "splits": "most splits of a data set",
+    "points": "points of all splits together, which limit their number to no less than 3",
+    "max_rank": "largest rank",
+    "max_ranks": "the same for single data sets",
+    "gammas": "kernel widths to choose from, times the number of features",
+    "regs": "regularization weights to choose from",
+    "selection_points": "most training points that choose",
+    "readings_points": "largest data set of which the choice is read in other ways",
+    "ahead_points": "largest data set with a look-ahead at all columns",
+    "kappa": "weight of the targets in the criterion",
+    "lookahead": "number of look-ahead columns",
+}
+
 
 def run(spec, data, rng, for_all=False):
     """Two kinds of rows, told apart by ``decomposition`` (Bach & Jordan 2005, section 6.3).

@@ -16,6 +16,10 @@ COLUMNS = Columns(
     repeats=("draw", "split"),
 )
 
+PARAMETERS = {
+    "draws": "number of repetitions, each with splits of its own",
+}
+
 
 def run(spec, data, rng):
     """The rows of ``minimal_rank`` for each ``draw``, also with one selection for all splits.

@@ -17,6 +17,16 @@ COLUMNS = Columns(
     repeats=("split",),
 )
 
+PARAMETERS = {
+    "splits": "number of random splits, by setting",
+    "test_sizes": "size of a test set, by setting",
+    "folds": "name of the published fold, by setting",
+    "kernels": "arrays of the kernels",
+    "effects": "weights of row and column effects",
+    "regs": "regularization weights to choose from",
+    "max_iter": "iterations of ridge regression",
+}
+
 
 def run(spec, data, rng):
     """One row for each setting and split, a random one or the published one of ``folds``.

@@ -16,6 +16,14 @@ from kronbench.models import CompleteKronRidge, TwoStepRidge
 from kronbench_suite.runner.columns import Columns
 
 COLUMNS = Columns(key=("file", "reading", "line"))
+
+PARAMETERS = {
+    "scripts": "data set, model and setting of each script",
+    "only": "scripts that are run, where not all are",
+    "orders": "number of other orders of the pairs",
+    "split_seed": "seed of the documented split, by data set",
+    "n_train": "sizes of the training sets, by data set",
+}
 _EXPONENTS = ("exponent", "second_exponent")
 _NUMBERS = ("iteration", *_EXPONENTS, "value", "ties", "order_mean", "order_deviation")
 

@@ -13,6 +13,19 @@ from kronbench_suite.runner.columns import Columns
 
 COLUMNS = Columns(key=("kernel", "pairwise", "setting", "random_state", "iteration"))
 
+PARAMETERS = {
+    "settings": "what is new in a test pair",
+    "iterations": "number of iterations, by pairwise kernel",
+    "kernel": "kernel of the vertices",
+    "gamma": "width of the Gaussian kernel",
+    "reg": "regularization weight",
+    "second_order": "pairwise kernels of which the pairs are also taken in reverse order",
+    "inner": "pairwise kernels that are also scored on held-out training pairs",
+    "random_state": "seed of the published split",
+    "stated": "the seed in the published script, or none",
+    "stated_iterations": "number of iterations with it",
+}
+
 # Their setting 2 has new targets, which are our columns.
 _SPLITS = {
     "setting 1": ("A", 0.25),

@@ -16,6 +16,13 @@ from kronbench_suite.runner.columns import Columns
 
 COLUMNS = Columns(key=("predictions", "score"))
 
+PARAMETERS = {
+    "kernels": "arrays of the kernels",
+    "ridge": "parameters of the model",
+    "positive_above": "affinity above which a pair is positive",
+    "stand_in_step": "step between test pairs, where no fold can be had",
+}
+
 _REVERSED = "ci_later_reversed"
 _DEFINITIONS = AFFINITY_SCORES | {_REVERSED: "get_cindex, of the file in the reverse order"}
 _FAMILIES = {"ci": "concordance", "in": "concordance", "rm": "rm2", "au": "area", "ms": "error"}

@@ -28,6 +28,14 @@ COLUMNS = TIMING | Columns(
     conditions=("peak_bytes",),
 )
 
+PARAMETERS = {
+    "solvers": "import path and parameters of each solver",
+    "sizes": "vertices on a side of the training checkerboard, by solver",
+    "test_pairs": "number of test pairs",
+    "factor_sizes": "numbers of points of low-rank factors",
+    "factors": "features, gamma, rank and lookahead of these factors",
+}
+
 
 def run(spec, data, rng):
     """Rows of two kinds, told apart by ``task``, each with its ``solver``.
@@ -88,14 +96,14 @@ def _board(dtype, m, rng, **options):
     return PairData(*features, pairs.rows, pairs.cols), y.astype(dtype, copy=False)
 
 
-def _measure_factors(n, spec, seed):
-    rank, ahead = spec["rank"], spec["lookahead"]
+def _measure_factors(n, factors, seed):
+    rank, ahead = factors["rank"], factors["lookahead"]
     columns = {"incomplete Cholesky": rank, "CSI": rank + ahead}  # of G; the smaller comes first
     for size in (300, n):
         rng = generator(seed, "points", size)
-        X = rng.random((size, spec["features"]))
+        X = rng.random((size, factors["features"]))
         targets = np.sin(2 * np.pi * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(size)
-        kernel = KernelColumns(X, "gaussian", spec["gamma"])
+        kernel = KernelColumns(X, "gaussian", factors["gamma"])
         # ways that no tolerance ends before their rank
         plain = partial(incomplete_cholesky, kernel, rank, 0.0)
         aided = partial(csi, kernel, targets, rank, lookahead=ahead, tol=0.0)

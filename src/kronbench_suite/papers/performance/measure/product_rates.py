@@ -27,6 +27,14 @@ COLUMNS = TIMING | Columns(
     conditions=("chosen",),
 )
 
+PARAMETERS = {
+    "methods": "vertices on a side, by method of multiplication",
+    "fraction": "share of the cells that are pairs",
+    "order": "order of a matrix product",
+    "dtypes": "precisions",
+    "threads": "numbers of threads",
+}
+
 
 def run(spec, data, rng):
     """One row for each of ``methods``, its sizes (m = q), ``dtypes`` and ``threads``.

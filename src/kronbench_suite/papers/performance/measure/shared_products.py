@@ -17,6 +17,13 @@ COLUMNS = TIMING | Columns(
     ratios_of_clock=("ratio",),
 )
 
+PARAMETERS = {
+    "fold": "round of the cross-validation",
+    "fraction": "share of the label matrix that is drawn as pairs",
+    "iterations": "number of iterations",
+    "regs": "regularization weights",
+}
+
 
 def run(spec, data, rng):
     """A row for each way: seconds and AUC on one fold; ways in turn.

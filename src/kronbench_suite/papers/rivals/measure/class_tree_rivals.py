@@ -27,6 +27,13 @@ COLUMNS = Columns(
     clock=("choosing_seconds", "fitting_seconds"),
 )
 
+PARAMETERS = {
+    "splits": "number of random splits",
+    "most_documents": "most training documents, by data set",
+    "components": "latent dimensions of single data sets",
+    "weights": "regularization weights to choose from",
+}
+
 
 def run(spec, data, rng):
     """One row for each split and method; methods that are not installed are skipped.

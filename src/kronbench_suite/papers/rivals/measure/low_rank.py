@@ -27,6 +27,17 @@ COLUMNS = Columns(
     clock=("cpu_seconds",),
 )
 
+PARAMETERS = {
+    "points": "most training points",
+    "splits": "number of random splits",
+    "draws": "number of draws of random pivots",
+    "ranks": "numbers of pivots",
+    "lookahead": "number of look-ahead columns",
+    "gammas": "kernel widths to choose from, times the number of features",
+    "regs": "regularization weights to choose from",
+    "selection_points": "training points that choose",
+}
+
 
 def run(spec, data, rng):
     """One row for each split, way to choose pivots, draw of these, and rank.

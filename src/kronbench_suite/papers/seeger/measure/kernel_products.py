@@ -17,6 +17,13 @@ _MOST_REPEATS = 99
 
 COLUMNS = TIMING | Columns(key=("comparison", "way"))
 
+PARAMETERS = {
+    "stored": "number of points whose kernel matrix is stored",
+    "classes": "numbers of classes",
+    "gamma": "width of the Gaussian kernel",
+    "dtype": "precision",
+}
+
 
 def run(spec, data, rng):
     """One row for each ``comparison``, ``way`` and number of classes (Seeger 2006, 3, 6.2, D.1).

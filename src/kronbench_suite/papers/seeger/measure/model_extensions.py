@@ -21,6 +21,22 @@ COLUMNS = Columns(
     repeats=("repetition",),
 )
 
+PARAMETERS = {
+    "repetitions": "number of repetitions, by data set",
+    "large_repetitions": "repetitions with all points",
+    "points": "number of training points",
+    "few_points": "the same in most repetitions",
+    "new_points": "number of test points",
+    "folds": "number of folds",
+    "gamma": "width of the Gaussian kernel",
+    "variance": "variance of each class",
+    "ranks": "numbers of pivots",
+    "max_evaluations": "evaluations of the criterion",
+    "vague": "share of the labels that name a part of the tree",
+    "tree_variances": "variance of each level of the tree",
+    "bias_variance": "variance of the biases",
+}
+
 
 def run(spec, data, rng):
     """One row for each repetition and variant (Seeger 2006, sections 7.2 to 7.4).

@@ -11,6 +11,11 @@ from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(key=("part", "row", "column"))
 
+PARAMETERS = {
+    "variances": "variance of each level of the tree",
+    "bias_variance": "variance of the biases",
+}
+
 
 def run(spec, data, rng):
     """Entries of the parts of a hierarchical model at a few new documents (Seeger 2006, figure 1).

@@ -12,6 +12,14 @@ from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(key=("model", "variance", "iteration", "newton_step"))
 
+PARAMETERS = {
+    "variances": "variances of the model",
+    "bias_variance": "variance of the biases",
+    "accuracy": "excess of the criterion at which a path ends",
+    "max_iter": "most outer steps of the printed solver",
+    "k2": "inner steps of the printed solver, by tree",
+}
+
 
 def run(spec, data, rng):
     """One row after each Newton step (Seeger 2006, Algorithm 3, section 4, footnote 3).

@@ -33,6 +33,15 @@ COLUMNS = TIMING | Columns(
     ratios_of_clock=("share of seconds",),
 )
 
+PARAMETERS = {
+    "folds": "number of folds",
+    "max_evaluations": "evaluations of the criterion, by data set",
+    "start": "variance at which the search begins",
+    "gamma": "width of the Gaussian kernel",
+    "bias_variance": "variance of the biases",
+    "dtype": "precision",
+}
+
 
 def run(spec, data, rng):
     """One row for each level of the reductions and each share of time (Seeger 2006, figure 2)."""

@@ -21,6 +21,20 @@ COLUMNS = Columns(
     conditions=("learning_waiting",),
 )
 
+PARAMETERS = {
+    "methods": "models",
+    "other_scalings": "models with another scaling of the features, by scaling",
+    "partitions": "number of random splits",
+    "points": "number of points on a curve",
+    "folds": "number of folds",
+    "coarse": "training points of a first search, 0 for none",
+    "max_evaluations": "evaluations of the criterion",
+    "start": "variance at which the search begins",
+    "bias_variance": "variance of the biases",
+    "noise": "gains below this part of the criterion end the search",
+    "dtype": "precision",
+}
+
 
 def run(spec, data, rng):
     """Rows along each curve, for each partition and method (Seeger 2006, figures 3 and 4).

@@ -16,6 +16,20 @@ COLUMNS = Columns(
     repeats=("split",),
 )
 
+PARAMETERS = {
+    "methods": "models",
+    "splits": "number of random splits, by data set",
+    "most_documents": "most documents, by data set",
+    "drawn": "what is different where not all documents are taken",
+    "folds": "number of folds",
+    "start": "variance at which the search begins",
+    "bias_variances": "variances of the biases to choose from",
+    "noise": "gains below this part of the criterion end the search",
+    "max_evaluations": "evaluations of the criterion",
+    "solver": "solver of the linear systems, by data set",
+    "dtype": "precision",
+}
+
 
 def run(spec, data, rng):
     """One row for each split, method and way to set the variances (Seeger 2006, table 1).

@@ -20,6 +20,14 @@ COLUMNS = TIMING | Columns(
     key=("step", "method", "setting", "reg"),
 )
 
+PARAMETERS = {
+    "grid": "regularization weights of the grid",
+    "regs": "weights of the fits without a shortcut",
+    "missing": "share of the labels that are left out",
+    "tol": "tolerance of MINRES",
+    "max_iter": "its most iterations",
+}
+
 
 def run(spec, data, rng):
     """One row for each step, method, setting and weight (Stock et al. 2016, sections 3 and 5.1).

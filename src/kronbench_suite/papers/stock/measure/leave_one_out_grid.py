@@ -26,6 +26,13 @@ COLUMNS = TIMING | Columns(
     conditions=("extrapolated_from",),
 )
 
+PARAMETERS = {
+    "methods": "name, import path and number of weights of each method",
+    "regs": "regularization weights",
+    "submatrix_cap": "cost of the decompositions beyond which a sample of them is made",
+    "submatrix_sample": "rows and columns of this sample",
+}
+
 
 def run(spec, data, rng):
     """One row for each setting, method and point of the grid (Stock et al. 2016, section 6.1).

@@ -18,6 +18,19 @@ COLUMNS = Columns(
     clock=("update_seconds",),
 )
 
+PARAMETERS = {
+    "sizes": "numbers of training documents, by data set",
+    "start": "documents before the first batch, by data set",
+    "batch": "documents of a batch",
+    "n_test": "number of test documents",
+    "components": "latent dimensions of the documents",
+    "min_documents": "documents in which a word must be",
+    "tree_width": "dimensions of a level of the tree",
+    "regs": "weights of the documents to choose from",
+    "regs_cols": "weights of the classes to choose from",
+    "left_out": "documents that choose, each left out",
+}
+
 
 def run(spec, data, rng):
     """One row for each number of training documents, setting and model (Stock et al. 2016, 6.3).

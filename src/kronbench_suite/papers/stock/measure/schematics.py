@@ -14,6 +14,18 @@ COLUMNS = Columns(
     key=("setting", "matrix", "approach", "tasks", "method", "row", "col", "position")
 )
 
+PARAMETERS = {
+    "scheme": "the picture that is made",
+    "new_targets": "number of new targets",
+    "new_drugs": "number of new drugs",
+    "withheld": "share of the other pairs that are test pairs",
+    "reg": "regularization weight",
+    "reg_cols": "the same of the columns",
+    "shape": "rows and columns of the label matrix",
+    "pair": "the pair that is predicted",
+    "size": "training targets of the layout",
+}
+
 
 def run(spec, data, rng):
     """One row for each pair, entry of a matrix, protein, or method of a ``scheme``."""

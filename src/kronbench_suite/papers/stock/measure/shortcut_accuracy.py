@@ -25,6 +25,11 @@ COLUMNS = TIMING | Columns(
     clock=("reusing_seconds", "retraining_seconds"),
 )
 
+PARAMETERS = {
+    "regs": "regularization weights",
+    "retrainings": "most models that are trained anew",
+}
+
 
 def run(spec, data, rng):
     """One row for each model, setting and weight (Stock et al. 2016, table 5.1).

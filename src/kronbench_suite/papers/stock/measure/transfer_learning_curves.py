@@ -25,6 +25,15 @@ COLUMNS = Columns(
     repeats=("repetition",),
 )
 
+PARAMETERS = {
+    "sizes": "numbers of training targets, by data set",
+    "repetitions": "number of random splits",
+    "test": "number of test targets, by data set",
+    "task_folds": "folds of the tasks",
+    "regs": "regularization weights to choose from",
+    "kronecker_in_d": "sizes with a Kronecker model in setting D, by data set",
+}
+
 
 def run(spec, data, rng):
     """One row for each repetition, size, curve and criterion (Stock et al. 2016, figure 7).
