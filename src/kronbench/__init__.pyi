@@ -5,7 +5,6 @@ from . import (
     linalg as linalg,
     models as models,
     pairs as pairs,
-    runner as runner,
 )
 from .errors import InputError as InputError
 from .pairs.data import PairData as PairData
