@@ -18,7 +18,8 @@ Written by `python docs/checks.py` from `kronbench_suite.report.checks`. An entr
 `claims/` has a `check` with the `kind` of this page and its arguments. `where` selects the rows,
 by a query on their columns: `where: method == 'SVM' and fold in (0, 1)`. A name that no scale has
 is refused before any job. In the examples, which are of shipped papers, `{name}` is filled in from
-the `for` of the entry. [What a verdict says](../verdicts.md) has the rules of intervals and groups.
+the `for` of the entry. [What a verdict says](../verdicts.md) has the rules of intervals and
+groups.
 
 All have in common:
 """
