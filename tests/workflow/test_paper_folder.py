@@ -152,8 +152,8 @@ def change(name, old, new):
         ),
         (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
         (
-            change("claims/claims.yaml", "value: accuracy, between", "value: acuracy, between"),
-            "'acuracy', which aeberhard table-1 has at no scale: .* did you mean 'accuracy'",
+            change("claims/claims.yaml", "value: accuracy, between", "value: accuracyy, between"),
+            "'accuracyy', which aeberhard table-1 has at no scale: .* did you mean 'accuracy'",
         ),
         (change("claims/claims.yaml", "method == 'QDA'", "method == 'QDB'"), "for 'QDB', which"),
         (change("claims/claims.yaml", "method == 'QDA'", "dataset == 'wine'"), "for 'wine', whi"),
@@ -177,8 +177,8 @@ def change(name, old, new):
             "table-1: methods: there is no 'QDAA': did you mean 'QDA'",
         ),
         (
-            change("paper.yaml", "items:", "protocol: {parameters: {metods: [LDA]}}\nitems:"),
-            "protocol: no item reads the parameter 'metods'",
+            change("paper.yaml", "items:", "protocol: {parameters: {methodz: [LDA]}}\nitems:"),
+            "protocol: no item reads the parameter 'methodz'",
         ),
         (
             change("measure/neighbours.py", "PARAMETERS = {", "PARAMETERS = {*"),

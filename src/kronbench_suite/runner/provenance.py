@@ -212,10 +212,11 @@ def parameters_of(experiment: str) -> dict[str, tuple]:
     seen, waiting, found = set(), [experiment], {}
     while waiting:
         name = waiting.pop()
-        if name in seen or not name.startswith("kronbench_suite.papers."):
+        if name in seen:
             continue
         seen.add(name)
-        waiting += [_defining_module(*imported) for imported in read_module(name)[2]]
+        imports = [imported for imported in read_module(name)[2] if ".papers." in imported[0]]
+        waiting += [_defining_module(*imported) for imported in imports]
         body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
         known = {ast.unparse(node.targets[0]): node.value for node in body}
         try:
