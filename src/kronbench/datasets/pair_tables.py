@@ -53,7 +53,10 @@ def read_own_pairs(
     """
     from kronbench.pairs.frames import read_pairs, read_vertices  # which imports pandas
 
-    sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
+    sides = (
+        read_vertices(read_table(rows), "rows", averaged=True),
+        read_vertices(read_table(cols), "cols", averaged=True),
+    )
     for side in sides:
         _ask_whether_similarity(side)
     if (row is None) != (col is None):

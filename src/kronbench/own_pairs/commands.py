@@ -122,7 +122,7 @@ def predict_files(
     check_output(out, [model, pairs, rows, cols])
     _check_tables([pairs, rows, cols])
     known = model_file.load(model)
-    ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], (rows, cols))
+    ids, groups = _read_new_pairs(pairs, known, (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
         check_memory(known.recipe, known.data, data)
@@ -140,9 +140,10 @@ def _read(tables, solver, assignments, scale, selects, seed):
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
     recipe = make_recipe(solver, given, own, scale, selects, seed)
+    check_memory(recipe, own.data)
+    recipe, own = recipe.with_kernels(own)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
-    check_memory(recipe, own.data)
     return own, recipe
 
 
@@ -172,29 +173,33 @@ def _refused_writing() -> Iterator[None]:
         raise InputError(sentence) from None
 
 
-def _read_new_pairs(pairs, sides, names, paths):
+def _read_new_pairs(pairs, model, paths):
     """The ids of pairs to predict, and groups of their positions with the pairs there.
 
-    Features are as those of a model's vertices, which are ``sides``. A group has each side from
+    Features are as those of the model's vertices. A group has each side from
     the model, or from a table of new vertices: a model with vertex effects knows its own vertices
     by their array of features.
     """
-    frame = read_table(pairs, ids=list(names))
-    found = []
-    for side, path, option, name in zip(sides, paths, ("--rows", "--cols"), names, strict=True):
+    names = list(model.names[:2])
+    frame = read_table(pairs, ids=names)
+    ours = model.data.row_features, model.data.col_features
+    options, found = ("--rows", "--cols"), []
+    of_sides = zip(model.sides, ours, model.recipe.units, paths, options, names, strict=True)
+    for side, own, unit, path, option, name in of_sides:
         ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
         new, features = np.full(len(ids), -1), None
         if path is not None:
-            table = read_vertices(read_table(path), option)
+            table = read_vertices(read_table(path), option, averaged=True)
             new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
+            features = features if unit == 1 else features / unit
         if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
             raise InputError(
                 f"{pairs}, pair {unknown[0] + 1}: {name} '{ids[unknown[0]]}' is not in {where}"
                 + ("" if path else f": give its features with {option}")
             )
-        found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
+        found.append((new >= 0, np.where(new >= 0, new, known), (own, features)))
     (new_row, row, row_features), (new_col, col, col_features) = found
     groups = []
     for a, b in product((False, True), repeat=2):
@@ -202,7 +207,7 @@ def _read_new_pairs(pairs, sides, names, paths):
         if part.size:
             data = PairData(row_features[a], col_features[b], row[part], col[part])
             groups.append((part, data))
-    return frame[list(names)], groups
+    return frame[names], groups
 
 
 def _as_in_model(table, side):

@@ -59,13 +59,15 @@ def evaluate(
         raise InputError("--similarity is for new vertices: give setting B, C or D")
     # all that can be wrong with the splits is told before the first fit
     splits, impossible, leaks = {}, {}, {}
+    # similarities are those of the tables, and not those of the kernels that are made of them
+    as_given = own.data.with_features(*(table.features for table in own.sides))
     for setting in settings:
         try:
             splitter = _splitter(own, setting, n_splits, n_repeats, recipe.seed, similarity)
             if isinstance(splitter, SimilarityKFold):
-                found = splitter.leak(own.data)
+                found = splitter.leak(as_given)
                 leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
-            folds = list(splitter.split(own.data, own.y))
+            folds = list(splitter.split(as_given, own.y))
             if not any(_can_be_scored(own.y, *split) for split in folds):
                 raise InputError("no split has two labels in both training and test")
             splits[setting] = folds

@@ -15,6 +15,9 @@ from kronbench.io import FINGERPRINTS, check_columns, did_you_mean
 # Largest difference of two entries of a similarity that should be the same, relative to the
 # largest entry: what a file of seven digits leaves.
 _SYMMETRIC = 1e-6
+# The same where the two may be averaged: of the mean of these differences, relative to the mean
+# entry. SIMCOMP scores of drugs have .002, and single pairs that differ by .19.
+_AVERAGED = 0.05
 _SHOWN = 60  # characters of a cell in a message
 # Bits of a fingerprint. A longer one is not folded, and a column for each of its bits is more than
 # a table should have.
@@ -37,8 +40,12 @@ class VertexTable:
     fingerprint: str = ""
 
 
-def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
-    """The vertices of a frame, ids in its index or its first column."""
+def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> VertexTable:
+    """The vertices of a frame, ids in its index or its first column.
+
+    ``averaged`` says that the caller takes the mean of the two entries of a pair of vertices, so
+    that a similarity may be somewhat asymmetric.
+    """
     frame, name = _checked(frame, name)
     if not frame.shape[0]:
         raise InputError(f"{name} has no rows: give one for each vertex")
@@ -72,7 +79,8 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     if similarity:
         apart = np.abs(features - features.T)
         i, j = np.unravel_index(np.argmax(apart), apart.shape)
-        if apart[i, j] > _SYMMETRIC * np.abs(features).max():
+        within = averaged and apart.mean() <= _AVERAGED * np.abs(features).mean()
+        if apart[i, j] > _SYMMETRIC * np.abs(features).max() and not within:
             raise InputError(
                 f"{name} says {features[i, j]:g} for '{ids[i]}' and '{ids[j]}', and "
                 f"{features[j, i]:g} the other way round: make the similarities symmetric, or "
