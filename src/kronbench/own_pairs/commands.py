@@ -86,9 +86,12 @@ def fit_files(
         if own.two_classes:
             metric = f"AUC {choice.score:.3f}"
         lines.append(f"chosen on inner folds of setting {setting}: {chosen} ({metric})")
+        more = choice.on_edge.pop("max_iter", None)
         for name, beyond in choice.on_edge.items():
             advice = f"--set {name}={beyond:.3g} tries the next value"
             lines.append(f"{name} is at an end of its grid: {advice}")
+        if more:
+            lines.append(f"smaller reg need more iterations: --set max_iter={more} offers them")
     # a bar of iterations where the fit takes some seconds and tells of each
     total, told = recipe.parameter("max_iter"), signature(recipe.estimator().fit).parameters
     with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
