@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.datasets.pair_tables import read_own_pairs
@@ -25,6 +24,7 @@ from kronbench.own_pairs import model_file
 from kronbench.own_pairs.contract import check_takes_pairs
 from kronbench.own_pairs.evaluate import evaluate
 from kronbench.own_pairs.model_file import Model
+from kronbench.own_pairs.progress import progress
 from kronbench.own_pairs.recipe import (
     available_memory,
     check_memory,
@@ -78,7 +78,7 @@ def fit_files(
     recipe, lines = replace(recipe, setting=setting), []
     if selects:
         check_selects(recipe)
-        with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
+        with progress(n_fits(recipe), "select", "fit") as bar:
             choice = select(recipe, own.data, own.y, bar.update)
         recipe = choice.recipe
         chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
@@ -94,7 +94,7 @@ def fit_files(
             lines.append(f"smaller reg need more iterations: --set max_iter={more} offers them")
     # a bar of iterations where the fit takes some seconds and tells of each
     total, told = recipe.parameter("max_iter"), signature(recipe.estimator().fit).parameters
-    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+    with progress(total, "fit", "iteration", delay=2) as bar:
         callback = (lambda _: bar.update() and None) if "callback" in told else None
         fitted = recipe.fit(own.data, own.y, callback)
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):

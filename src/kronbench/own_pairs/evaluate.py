@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
@@ -20,6 +20,7 @@ from kronbench.evaluation import (
     roc_auc,
 )
 from kronbench.intervals import half_width, interval_text
+from kronbench.own_pairs.progress import progress
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 
@@ -72,14 +73,14 @@ def evaluate(
                 raise InputError("no split has two labels in both training and test")
             splits[setting] = folds
         except InputError as error:
-            impossible[setting] = str(error)
+            impossible[setting] = re.sub(r"n_(row_|col_)?(splits|folds)", "--splits", str(error))
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
     tried = {key: replace(recipe, setting=key) for key in splits}
     fits = {key: 1 + (n_fits(tried[key]) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
     entries = []
-    with tqdm(total=total, desc="evaluate", unit="fit") as bar:
+    with progress(total, "evaluate", "fit") as bar:
         for setting in sorted(settings):
             entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting]}
             entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}

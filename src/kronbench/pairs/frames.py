@@ -212,9 +212,20 @@ def _numbers(frame, ids, name):
         arrays.append(real_numbers(values))
         bad = np.flatnonzero(~np.isfinite(arrays[-1]))
         if bad.size:
+            # a column of texts, such as SMILES, and not one wrong cell
+            texts = (
+                bad.size == len(values) and values.map(lambda cell: isinstance(cell, str)).all()
+            )
+            advice = "give a number, with a decimal point"
+            if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
+                kinds = " or ".join(f"'{kind}'" for kind in FINGERPRINTS)
+                advice = (
+                    f"give numbers, or of molecules fingerprints, alone in a column {kinds} "
+                    "(docs/own-pairs.md, Fingerprints)"
+                )
             raise InputError(
                 f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': "
-                "give a number, with a decimal point"
+                f"{advice}"
             )
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.column_stack(arrays).astype(np.float32 if single else np.float64, copy=False)
