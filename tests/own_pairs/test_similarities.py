@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 
 from kronbench import PairData
+from kronbench.datasets import load
+from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import SettingKFold
 from kronbench.linalg import psd_part
 from kronbench.models import KronRidge
-from tests.own_pairs.problem import arguments, fit, predict, run, tables
+from tests.docs.pages import DOCS
+from tests.own_pairs.problem import arguments, fit, predict, run, skip_without_mirror, tables
 from tests.own_pairs.test_bad_input import refused
 
 
@@ -194,3 +197,44 @@ def test_a_split_by_similarity_sees_the_table_as_it_is_given(folder, capsys):
     options = ["--setting", "B", "--similarity", "0.42", "--splits", 2]
     out, _ = evaluated(capsys, folder, *options)
     assert "B: 14 rows in 2 clusters at similarity 0.42; 0.4000 is left" in out
+
+
+def test_the_published_tables_of_davis_go_through_every_command(tmp_path, capsys):
+    skip_without_mirror()
+    data = load("davis", policy="real")
+    rows, cols = data["row_ids"], data["col_ids"]
+    Y = pd.DataFrame(affinities(data), rows, cols)
+    Y.stack().to_csv(tmp_path / "pairs.csv", index_label=["drug", "target"], header=["pKd"])
+    pd.DataFrame(data["drug_similarity_ecfp4"], rows, rows).to_csv(tmp_path / "rows.csv")
+    targets = pd.DataFrame(data["target_similarity_normalized"], cols, cols)
+    targets.to_csv(tmp_path / "cols.csv")
+    out, err = evaluated(capsys, tmp_path, "--json")
+    text = (DOCS / "own-pairs.md").read_text(encoding="utf-8").replace("\n> ", " ")
+    (line,) = [line for line in err.splitlines() if line.startswith("columns: ")]
+    assert line.replace(f"{tmp_path}/cols.csv", "targets.csv") in text
+    assert all(
+        entry["scores"][0]["difference"]["mean"] > 0 for entry in json.loads(out)["settings"]
+    )
+    evaluated(capsys, tmp_path, "--select", "--setting", "B", "--splits", 2)
+    # a known target, and its own row of the table as a new one
+    kept = fit(capsys, tmp_path, "KronRidge")
+    targets.iloc[3:4].rename(index={cols[3]: "new"}).to_csv(tmp_path / "new-cols.csv")
+    (tmp_path / "new.csv").write_text(f"drug,target\n{rows[5]},{cols[3]}\n{rows[5]},new\n")
+    options = ["--cols", tmp_path / "new-cols.csv"]
+    known, new = predict(capsys, kept, "new.csv", *options)["prediction"]
+    assert new == pytest.approx(known, abs=1e-6)
+
+
+def test_the_published_tables_of_gpcr_go_through_evaluate(tmp_path, capsys):
+    skip_without_mirror()
+    data = load("GPCR", policy="real")
+    names = [
+        [f"{side}{k}" for k in range(n)]
+        for side, n in zip("dt", data["values"].shape, strict=True)
+    ]
+    Y = pd.DataFrame(data["values"].astype(int), *names)
+    Y.stack().to_csv(tmp_path / "pairs.csv", index_label=["drug", "target"], header=["label"])
+    for file, key, ids in zip(("rows", "cols"), ("drug", "target"), names, strict=True):
+        pd.DataFrame(data[f"{key}_similarity"], ids, ids).to_csv(tmp_path / f"{file}.csv")
+    _, err = evaluated(capsys, tmp_path, "--setting", "B", "--select")
+    assert "which differ by up to 0.185, averaged" in err
