@@ -40,7 +40,7 @@ def test_evaluate_is_cross_validation_by_hand(tmp_path, capsys):
         "--set", "reg=1e-2", "--scale", "--repeats", 2, "--json",
     )  # fmt: skip
     assert status == 0
-    assert "evaluate: 18 of 18 fits" in err
+    assert "evaluate: 36 of 36 fits" in err
     result = json.loads(out)
     assert [entry["setting"] for entry in result["settings"]] == list("ABCD")
     model = make_pipeline(VertexScaler(), KronSVM(reg=1e-2, **KERNELS))
