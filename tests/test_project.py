@@ -172,3 +172,7 @@ def test_the_examples_of_the_readme_run_as_they_stand():
     for example in examples:
         run = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
         assert run.returncode == 0, run.stderr
+        told = re.findall(r"^print\(.*\)  # ([\d.]+):", example, re.MULTILINE)
+        printed = [float(line) for line in run.stdout.split()]
+        assert printed == pytest.approx([float(number) for number in told], abs=0.002)
+        assert printed

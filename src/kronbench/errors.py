@@ -13,8 +13,8 @@ WITH_ADVICE = 2000  # of one that says what was tried and what to do, with paths
 # The modules of each extra of the package.
 _EXTRAS = {
     "suite": (
-        *("jinja2", "jsonschema", "libsvm", "matplotlib", "requests", "rocrate", "shtab"),
-        *("snakemake", "snakemake_interface_logger_plugins", "snowballstemmer", "urllib3"),
+        *("jinja2", "jsonschema", "libsvm", "matplotlib", "rocrate", "snakemake"),
+        *("snakemake_interface_logger_plugins", "snowballstemmer"),
     ),
     "rivals": ("hiclass", "lightgbm", "networkx"),
     "parquet": ("pyarrow",),

@@ -59,6 +59,14 @@ def line(number, new):
     return edit
 
 
+def similarity_table(rows, cols):
+    """The similarities of some drugs with some."""
+    lines = [",".join(["drug", *(f"D{k:02d}" for k in cols)])]
+    for i in rows:
+        lines.append(",".join([f"D{i:02d}", *(f"{1 / (1 + abs(i - k)):.4f}" for k in cols)]))
+    return "\n".join(lines) + "\n"
+
+
 def labels(value):
     def edit(content):
         head, *lines = content.splitlines()
@@ -74,7 +82,11 @@ def labels(value):
         ("pairs", lambda text: "drug,target,active\n", "no rows below its header"),
         ("pairs", lambda text: text.partition("\n")[2], "has no header: its first line, "),
         ("pairs", lambda text: "\0\1\2" + text, "bytes that are not text"),
-        ("pairs", line(0, "drug,target,active,note"), "name the label"),
+        (
+            "pairs",
+            lambda text: text.replace("\n", ",1\n").replace("active,1", "active,note"),
+            "the columns active, note besides the ids: name that of the labels with --label",
+        ),
         ("pairs", line(0, "drug,target"), "as many cells"),
         ("pairs", line(0, "drug,drug,active"), "two columns 'drug'"),
         ("pairs", lambda text: text.replace(",", ";"), "not separated by commas"),
@@ -125,6 +137,27 @@ def labels(value):
         ("rows", line(2, ",1,2,3"), "no id in row 2"),
         ("rows", lambda text: "drug\nD00\n", "has only ids"),
         ("cols", line(1, "99,1,2"), "'00' is not in"),
+        (
+            "rows",
+            lambda text: "drug,smiles\n" + "".join(f"D{k:02d},CC{k}O\n" for k in range(14)),
+            "give numbers, or of molecules fingerprints, alone in a column 'fp_hex' or 'fp_bits'",
+        ),
+        (
+            "rows",
+            lambda text: "drug,logp\n" + "".join(f'D{k:02d},"1,{k}"\n' for k in range(14)),
+            "'1,0' for 'D00' in 'logp': give a number, with a decimal point",
+        ),
+        (
+            "rows",
+            lambda text: similarity_table(range(14), range(3, 9)),
+            "14 rows and 6 columns, and 6 columns are named by its ids, as in similarities that "
+            "lack rows or columns, such as a column 'D00': give one of each for every id, or",
+        ),
+        (
+            "rows",
+            lambda text: similarity_table(range(5, 14), range(14)),
+            "has 9 rows and 14 columns, and 9 columns are named by its ids",
+        ),
         ("cols", lambda text: "target,00,01\n00,1,2\n01,3,1\n", "the other way round"),
         ("cols", lambda text: "target,00,x\n00,1,2\n", "is not in"),
     ],
@@ -205,7 +238,19 @@ def test_what_is_nearly_a_similarity_is_asked_about(folder, capsys, names, left_
     refused(capsys, folder, "none is 'D00': for similarities, name", *argv)
 
 
-@pytest.mark.parametrize(("names", "left_out"), [(str, 0), ("x{}".format, 0), (str, 8)])
+def test_numbers_in_order_are_no_names(folder, capsys):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(14, 5)))
+    table.to_csv(folder / "rows.csv")  # ids from 0 to 13, columns from 0 to 4
+    pairs = pd.read_csv(folder / "pairs.csv", dtype=str)
+    pairs["drug"] = pairs["drug"].str.removeprefix("D").astype(int).astype(str)
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    argv = ["evaluate", *arguments(folder), "--solver", "KronRidge", "--setting", "A"]
+    status, _, err = run(capsys, *argv, "--repeats", 1)
+    assert status == 0
+    assert f"{folder}/rows.csv, 14 vertices of 5 features" in err
+
+
+@pytest.mark.parametrize(("names", "left_out"), [(str, 0), ("x{}".format, 0), ("x{}".format, 8)])
 def test_similarities_and_features_need_no_question(folder, capsys, names, left_out):
     similarity(folder, names, left_out)
     argv = ["evaluate", *arguments(folder), "--solver", "KronRidge", "--setting", "A"]
@@ -272,7 +317,7 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
         (["--solver", "KronSVM", "--label", "drug"], "a column of ids"),
         (["--solver", "PairKNN", "--select"], "PairKNN has no reg to select"),
         (["--solver", "KronSVM", "--select", "--set", "reg=1"], "reg is set"),
-        (["--solver", "KronSVM", "--splits", "1", "--setting", "A"], "n_splits is 1"),
+        (["--solver", "KronSVM", "--splits", "1", "--setting", "A"], "--splits is 1"),
         (["--solver", "KronSVM", "--splits", "40", "--setting", "B"], "only 14 row vertices"),
         (["--solver", "KronSVM", "--splits", "40", "--setting", "D"], "only 14 row vertices"),
     ],
@@ -291,7 +336,7 @@ def test_more_columns_than_three_need_a_named_label(folder, capsys):
     path = folder / "pairs.csv"
     path.write_text("\n".join(f"{entry},1" for entry in path.read_text().splitlines()))
     argv = ["evaluate", *arguments(folder), "--solver", "KronSVM"]
-    refused(capsys, folder, "the columns active, 1 besides the ids: name the label", *argv)
+    refused(capsys, folder, "the columns active, 1 besides the ids: name that of", *argv)
 
 
 @pytest.mark.parametrize(

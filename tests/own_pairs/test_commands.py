@@ -40,7 +40,7 @@ def test_evaluate_is_cross_validation_by_hand(tmp_path, capsys):
         "--set", "reg=1e-2", "--scale", "--repeats", 2, "--json",
     )  # fmt: skip
     assert status == 0
-    assert "evaluate: 100%" in err
+    assert "evaluate: 36 of 36 fits" in err
     result = json.loads(out)
     assert [entry["setting"] for entry in result["settings"]] == list("ABCD")
     model = make_pipeline(VertexScaler(), KronSVM(reg=1e-2, **KERNELS))
@@ -89,7 +89,10 @@ def test_a_setting_that_cannot_be_had_says_why_beside_the_others(tmp_path, capsy
         capsys, "evaluate", *arguments(tmp_path), "--solver", "KronRidge", "--repeats", 1
     )
     assert status == 0
-    assert "n_splits is 3, but only 2 col vertices occur" in out
+    assert "--splits is 3, but only 2 col vertices occur" in out
+    assert "n_row_folds" not in out
+    assert "n_col_folds" not in out
+    assert out.count("--splits is 3, but only 2 col") == 2  # of C and of D
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 Kernels that do not fit in memory are refused, with what would fit.
 """
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kronbench import InputError, PairData
 from kronbench.evaluation import SettingKFold, roc_auc
@@ -49,7 +51,8 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     given = {**WIDE, "tol": tol, "max_iter": 40, "form": form}
     recipe = Recipe("KronRidge", given, (True, True), setting=setting)
     steps = []
-    choice = select(recipe, X, y, steps.append)
+    with warnings.catch_warnings(action="error"):
+        choice = select(recipe, X, y, steps.append)
     assert sum(steps) == n_fits(recipe)
     assert choice.recipe.parameters == given | choice.chosen
     expected = {}
@@ -61,10 +64,14 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
         for width in (0.1, 0.3, 1.0, 3.0):
             tried = {"reg": reg, "row_gamma": width / np.median(distances)}
             trial = replace(recipe, parameters={**given, **tried})
-            found = [
-                score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
-                for train, test in folds
-            ]
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found = [
+                    score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
+                    for train, test in folds
+                ]
+            if told:  # its optimum is not reached
+                continue
             expected[reg, trial.parameters["row_gamma"]] = np.nanmean(found)
     best = max(expected, key=expected.get)
     assert tuple(choice.chosen.values()) == pytest.approx(best)
@@ -78,6 +85,58 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
     choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}, setting="D"), X, noise)
     assert choice.chosen == pytest.approx({"reg": 0.01})
     assert choice.on_edge == pytest.approx({"reg": 0.1})
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e4])
+def test_weights_are_tried_in_units_of_the_kernel(unit):
+    X = random_pairs(14, 11, 130, seed=5)
+    y = X.row_features[X.rows, 0] * X.col_features[X.cols, 0]
+    y = y + np.random.default_rng(5).normal(size=130)
+    level = np.mean((X.row_features**2).sum(axis=1)) * np.mean((X.col_features**2).sum(axis=1))
+    X = X.with_features(unit * X.row_features, X.col_features)
+    (reg,) = select(Recipe("KronRidge", {}, setting="B"), X, y).chosen.values()
+    decades = np.log10(reg / (unit**2 * level))
+    assert decades == pytest.approx(round(decades), abs=1e-6)
+    assert 1e-4 < reg / (unit**2 * level) < 10  # no end of the grid
+
+
+def slow(noise):
+    """Complete pairs whose kernel takes many iterations at small weights."""
+    rng = np.random.default_rng(2)
+    X = PairData.complete(rng.normal(size=(24, 2)), rng.normal(size=(18, 2)))
+    smooth = np.cos(X.row_features[X.rows, 0] + X.col_features[X.cols, 1])
+    return X, smooth + noise * rng.normal(size=len(X))
+
+
+def test_weights_that_iterations_do_not_reach_are_left_out_in_silence():
+    X, y = slow(noise=0.5)
+    recipe = Recipe("KronRidge", {**WIDE, "row_gamma": 0.4}, setting="A")
+    with pytest.warns(ConvergenceWarning, match="far from the optimum for . of 8 weights"):
+        path = recipe.estimator().path(X, y, 10.0 ** np.arange(-5, 3))
+    assert path.failed[0]
+    assert not path.failed[-1]
+    with warnings.catch_warnings(action="error"):
+        choice = select(recipe, X, y)
+        choice.recipe.fit(X, y)
+    assert "max_iter" not in choice.recipe.parameters | choice.on_edge  # far from those
+
+
+@pytest.mark.parametrize("given", [{}, {"max_iter": 100}])
+def test_more_iterations_are_made_where_the_best_weight_is_the_smallest_that_is_reached(given):
+    X, y = slow(noise=0.02)
+    recipe = Recipe("KronRidge", {**WIDE, "row_gamma": 0.4, **given}, setting="A")
+    with warnings.catch_warnings(action="error"):
+        choice = select(recipe, X, y)
+    if given:
+        assert choice.recipe.parameters == recipe.parameters | choice.chosen
+        assert choice.on_edge == {"max_iter": 400}
+        return
+    assert choice.recipe.parameters["max_iter"] == 400
+    shorter = select(replace(recipe, parameters=recipe.parameters | {"max_iter": 100}), X, y)
+    assert choice.chosen["reg"] < shorter.chosen["reg"]
+    assert choice.score > shorter.score
+    with warnings.catch_warnings(action="error"):
+        choice.recipe.fit(X, y)
 
 
 def test_a_model_of_complete_data_is_chosen_where_inner_folds_leave_out_vertices():

@@ -24,7 +24,7 @@ from urllib.parse import quote, urlsplit
 
 from kronbench.datasets.dataset import FileRecord
 from kronbench.datasets.registry import FileEntry
-from kronbench.errors import WITH_ADVICE, InputError, extra_for
+from kronbench.errors import WITH_ADVICE, InputError
 from kronbench.files import UNFINISHED
 from kronbench.resources import cache_folder, without_credentials
 
@@ -178,8 +178,6 @@ def _checked(path, packed, entry, origin, name):
 def _download(entry, bases, tried, wrong):
     """The first good copy among the addresses, moved into the cache."""
     cached = cache_folder() / entry.mirror
-    with extra_for("a download"):  # most files are at hand, without it
-        import requests  # noqa: F401
     for url, source in _addresses(entry, bases):
         # A query of a mirror may be a key, and stays out of messages as a password does.
         name = without_credentials(url.partition("?")[0] if source == "mirror" else url)

@@ -53,7 +53,10 @@ def read_own_pairs(
     """
     from kronbench.pairs.frames import read_pairs, read_vertices  # which imports pandas
 
-    sides = read_vertices(read_table(rows), "rows"), read_vertices(read_table(cols), "cols")
+    sides = (
+        read_vertices(read_table(rows), "rows", averaged=True),
+        read_vertices(read_table(cols), "cols", averaged=True),
+    )
     for side in sides:
         _ask_whether_similarity(side)
     if (row is None) != (col is None):
@@ -132,20 +135,33 @@ def _label_column(frame, path, row, col, label):
         raise InputError(f"{path} has no column of labels: add one")
     if len(others) > 1:
         which = ", ".join(others)
-        raise InputError(f"{path} has the columns {which} besides the ids: name the label")
+        raise InputError(
+            f"{path} has the columns {which} besides the ids: name that of the labels with "
+            "--label, or in a registry with the option label"
+        )
     return others[0]
 
 
 def _ask_whether_similarity(side):
-    """InputError where features have nearly the names, and the number, of the vertices."""
+    """InputError where features are named by vertices: nearly all of them, or some."""
     n, columns = len(side.ids), [name.strip().casefold() for name in side.columns]
-    if side.similarity or side.fingerprint or abs(len(columns) - n) > max(1, n // 10):
-        return
     ids = {name.strip().casefold() for name in side.ids}
-    if 2 * sum(name in ids for name in columns) > max(n, len(columns)):
-        other = next((name for name in side.ids if name not in set(side.columns)), side.ids[0])
+    common = sum(name in ids for name in columns)
+    if side.similarity or side.fingerprint or 2 * common <= len(columns):
+        return
+    exact = set(side.columns)
+    other = next((name for name in side.ids if name not in exact), side.ids[0])
+    if abs(len(columns) - n) <= max(1, n // 10):
         raise InputError(
             f"{side.name} has {len(columns)} columns named almost like its {n} ids, but none "
             f"is '{other}': for similarities, name the columns exactly by the ids; for "
             "features, rename the columns"
         )
+    # numbers in order are what pandas calls columns, and ids, that have no names
+    if columns == [str(k) for k in range(len(columns))]:
+        return
+    raise InputError(
+        f"{side.name} has {n} rows and {len(columns)} columns, and {common} columns are named by "
+        f"its ids, as in similarities that lack rows or columns, such as a column '{other}': give "
+        "one of each for every id, or rename the columns to use them as features"
+    )

@@ -111,7 +111,8 @@ class RidgePath:
     Lanczos vectors for the test pairs, and ``last`` (s,) is the position of the last iterate that
     is what it claims to be: less than K - 1 where rounding has spoilt the later ones. Of the
     ``stop_reasons`` "rounding" says that the recurrence has left the system. Dual coefficients
-    after k + 1 iterations are ``solutions.iterate(j, k)``.
+    after k + 1 iterations are ``solutions.iterate(j, k)``. ``failed`` are the weights that a
+    ConvergenceWarning tells of; empty where there is none.
     """
 
     regs: np.ndarray
@@ -121,6 +122,7 @@ class RidgePath:
     stop_reasons: tuple[str, ...]
     last: np.ndarray
     intercept: float
+    failed: tuple[bool, ...] = ()
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""

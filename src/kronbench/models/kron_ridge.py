@@ -249,17 +249,17 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        reasons, last = self._ends(gram, y, solutions, bounds)
-        return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
+        reasons, last, failed = self._ends(gram, y, solutions, bounds)
+        return RidgePath(regs, objective, solutions, images, reasons, last, intercept, failed)
 
     def _ends(self, gram, y, found, bounds):
-        """Why each weight ended, and its last iterate that is what it claims to be; warnings.
+        """Why each weight ended, its last iterate that is what it claims to be, if it failed.
 
         The bounds of the residuals take no products; the weights that they leave in doubt do.
         """
         last = np.full(len(found.shifts), found.n_iter - 1)
         if not found.n_iter:
-            return ("tol",) * len(last), last
+            return ("tol",) * len(last), last, ()
 
         def parted(j, k, allowed):
             """Whether the residual of an iterate is more than ``allowed``."""
@@ -309,7 +309,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             "rounding" if spoilt else "tol" if within else otherwise
             for within, spoilt in zip(reached, lost, strict=True)
         )
-        return reasons, last
+        return reasons, last, tuple((lost | far).tolist())
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the t pairs of X, as ``decision_function``."""

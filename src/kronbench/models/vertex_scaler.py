@@ -46,6 +46,8 @@ class VertexScaler(TransformerMixin, OfPairs):
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
         self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)
         self._done: dict = {}
+        # of a caller's own: matrices that the features of a side which is not scaled are times
+        self._projections: dict = {}
         return self
 
     def transform(self, X: PairData) -> PairData:
@@ -62,7 +64,8 @@ class VertexScaler(TransformerMixin, OfPairs):
 
     def _features(self, features, side):
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
-        if scale is None:
+        projection = self._projections.get(side)
+        if scale is None and projection is None:
             return features
         # by shape, type and values: an array may be changed in place
         thin = sparse.issparse(features)
@@ -72,8 +75,10 @@ class VertexScaler(TransformerMixin, OfPairs):
         values = found.hexdigest()
         known, images = self._done.get(side, (None, None))
         if known != values:
-            check_columns(features, len(scale), side)
-            if thin and not mean.any():
+            check_columns(features, len(scale if projection is None else projection), side)
+            if projection is not None:
+                images = features @ projection
+            elif thin and not mean.any():
                 images = sparse.csr_array(features.multiply(1 / scale))
             else:
                 images = (dense(features) - mean) / scale

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError, printable
@@ -25,6 +24,7 @@ from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
+from kronbench.own_pairs.progress import progress
 from kronbench.own_pairs.recipe import (
     available_memory,
     check_memory,
@@ -81,7 +81,7 @@ def fit_files(
         from kronbench.own_pairs.selection import check_selects, n_fits, select
 
         check_selects(recipe)
-        with tqdm(total=n_fits(recipe), desc="select", unit="fit") as bar:
+        with progress(n_fits(recipe), "select", "fit") as bar:
             choice = select(recipe, own.data, own.y, bar.update)
         recipe = choice.recipe
         chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
@@ -89,12 +89,15 @@ def fit_files(
         if own.two_classes:
             metric = f"AUC {choice.score:.3f}"
         lines.append(f"chosen on inner folds of setting {setting}: {chosen} ({metric})")
+        more = choice.on_edge.pop("max_iter", None)
         for name, beyond in choice.on_edge.items():
             advice = f"--set {name}={beyond:.3g} tries the next value"
             lines.append(f"{name} is at an end of its grid: {advice}")
+        if more:
+            lines.append(f"smaller reg need more iterations: --set max_iter={more} offers them")
     # a bar of iterations where the fit takes some seconds and tells of each
     total, told = recipe.parameter("max_iter"), signature(recipe.estimator().fit).parameters
-    with tqdm(total=total, desc="fit", unit="iteration", delay=2) as bar:
+    with progress(total, "fit", "iteration", delay=2) as bar:
         callback = (lambda _: bar.update() and None) if "callback" in told else None
         fitted = recipe.fit(own.data, own.y, callback)
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
@@ -131,7 +134,7 @@ def predict_files(
     check_output(out, [model, pairs, rows, cols])
     _check_tables([pairs, rows, cols])
     known = model_file.load(model)
-    ids, groups = _read_new_pairs(pairs, known.sides, known.names[:2], (rows, cols))
+    ids, groups = _read_new_pairs(pairs, known, (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
         check_memory(known.recipe, known.data, data)
@@ -152,9 +155,10 @@ def _read(tables, solver, assignments, scale, selects, seed):
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
     recipe = make_recipe(solver, given, own, scale, selects, seed)
+    check_memory(recipe, own.data)
+    recipe, own = recipe.with_kernels(own)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
-    check_memory(recipe, own.data)
     return own, recipe
 
 
@@ -184,24 +188,28 @@ def _refused_writing() -> Iterator[None]:
         raise InputError(sentence) from None
 
 
-def _read_new_pairs(pairs, sides, names, paths):
+def _read_new_pairs(pairs, model, paths):
     """The ids of pairs to predict, and groups of their positions with the pairs there.
 
-    Features are as those of a model's vertices, which are ``sides``. A group has each side from
+    Features are as those of the model's vertices. A group has each side from
     the model, or from a table of new vertices: a model with vertex effects knows its own vertices
     by their array of features.
     """
-    frame = read_table(pairs, ids=list(names))
-    found = []
-    for side, path, option, name in zip(sides, paths, ("--rows", "--cols"), names, strict=True):
+    names = list(model.names[:2])
+    frame = read_table(pairs, ids=names)
+    ours = model.data.row_features, model.data.col_features
+    options, found = ("--rows", "--cols"), []
+    of_sides = zip(model.sides, ours, model.recipe.units, paths, options, names, strict=True)
+    for side, own, unit, path, option, name in of_sides:
         ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
         new, features = np.full(len(ids), -1), None
         if path is not None:
-            table = read_vertices(read_table(path), option)
+            table = read_vertices(read_table(path), option, averaged=True)
             features = _as_in_model(table, side)
             new = pd.Index(table.ids).get_indexer(ids)
             new[(new >= 0) & _as_known(table, features, side)[new]] = -1
+            features = features if unit == 1 else features / unit
         if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
             first = ids[unknown[0]]
@@ -210,7 +218,7 @@ def _read_new_pairs(pairs, sides, names, paths):
                 f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {where}"
                 + (other_form(first, side.ids) or advice)
             )
-        found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
+        found.append((new >= 0, np.where(new >= 0, new, known), (own, features)))
     (new_row, row, row_features), (new_col, col, col_features) = found
     groups = []
     for a, b in product((False, True), repeat=2):
@@ -218,7 +226,7 @@ def _read_new_pairs(pairs, sides, names, paths):
         if part.size:
             data = PairData(row_features[a], col_features[b], row[part], col[part])
             groups.append((part, data))
-    return frame[list(names)], groups
+    return frame[names], groups
 
 
 def _as_known(table, features, side):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from kronbench.datasets.pair_tables import OwnPairs
 from kronbench.errors import InputError
@@ -20,6 +20,7 @@ from kronbench.evaluation import (
     roc_auc,
 )
 from kronbench.intervals import half_width, interval_text
+from kronbench.own_pairs.progress import progress
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, n_fits, select
 
@@ -59,25 +60,27 @@ def evaluate(
         raise InputError("--similarity is for new vertices: give setting B, C or D")
     # all that can be wrong with the splits is told before the first fit
     splits, impossible, leaks = {}, {}, {}
+    # similarities are those of the tables, and not those of the kernels that are made of them
+    as_given = own.data.with_features(*(table.features for table in own.sides))
     for setting in settings:
         try:
             splitter = _splitter(own, setting, n_splits, n_repeats, recipe.seed, similarity)
             if isinstance(splitter, SimilarityKFold):
-                found = splitter.leak(own.data)
+                found = splitter.leak(as_given)
                 leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
-            folds = list(splitter.split(own.data, own.y))
+            folds = list(splitter.split(as_given, own.y))
             if not any(_can_be_scored(own.y, *split) for split in folds):
                 raise InputError("no split has two labels in both training and test")
             splits[setting] = folds
         except InputError as error:
-            impossible[setting] = str(error)
+            impossible[setting] = re.sub(r"n_(row_|col_)?(splits|folds)", "--splits", str(error))
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
     tried = {key: replace(recipe, setting=key) for key in splits}
     fits = {key: 1 + (n_fits(tried[key]) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
     entries = []
-    with tqdm(total=total, desc="evaluate", unit="fit") as bar:
+    with progress(total, "evaluate", "fit") as bar:
         for setting in sorted(settings):
             entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting]}
             entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}

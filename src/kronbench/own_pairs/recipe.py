@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
+from kronbench.own_pairs.similarities import as_kernel, clip
 from kronbench.pairs import PairData
 from kronbench.solvers import import_object
 from kronbench.yaml_files import number_or_text
@@ -43,7 +44,9 @@ class Recipe:
 
     ``solver`` is a name in ``kronbench.models`` or an import path, ``parameters`` are those that
     are not its defaults. ``scaled`` says which sides are standardized. ``seed`` and ``setting``
-    are those of the validation pairs of a solver which has its own.
+    are those of the validation pairs of a solver which has its own. Of the similarities of each
+    side ``units`` are what they are divided by, ``clipped`` says whether their negative
+    eigenvalues are set to zero, and ``mended`` tells of both in words.
     """
 
     solver: str
@@ -51,6 +54,9 @@ class Recipe:
     scaled: tuple[bool, bool] = (False, False)
     seed: int = 0
     setting: str | None = None
+    units: tuple[float, float] = (1.0, 1.0)
+    clipped: tuple[bool, bool] = (False, False)
+    mended: tuple[str, str] = ("", "")
 
     def estimator(self) -> BaseEstimator:
         """A new solver with these parameters, as it stands behind the scaling."""
@@ -81,8 +87,16 @@ class Recipe:
         )
 
     def before(self, X: PairData) -> VertexScaler:
-        """The scaling that comes before the solver, fitted to the vertices of the pairs."""
-        return VertexScaler(rows=self.scaled[0], cols=self.scaled[1]).fit(X)
+        """What comes before the solver, by the vertices of the pairs: scaling, or a clip."""
+        before = VertexScaler(rows=self.scaled[0], cols=self.scaled[1]).fit(X)
+        sides = (("row", X.row_features, X.rows), ("col", X.col_features, X.cols))
+        for (side, similarities, index), clipped in zip(sides, self.clipped, strict=True):
+            if clipped:
+                # a model with several kernels of a side forms them over all vertices
+                whole = self.parameter(f"{side}_kernels") is not None
+                index = np.arange(len(similarities)) if whole else index
+                before._projections[side] = clip(similarities, index)
+        return before
 
     def fit(
         self, X: PairData, y: np.ndarray, callback: Callable[[object], object] | None = None
@@ -135,12 +149,27 @@ class Recipe:
                 ways.append(f"--set {name}={_shown(100.0 * value)}")
         return f"try {' or '.join(ways or ['another solver'])}"
 
+    def with_kernels(self, own: OwnPairs) -> tuple[Recipe, OwnPairs]:
+        """The recipe, and the pairs over similarities as a kernel "precomputed" wants them.
+
+        The tables of ``own.sides`` stay as they were given.
+        """
+        found = []
+        for side, table in zip(_SIDES, own.sides, strict=True):
+            names = (f"{side}_kernel", f"{side}_kernels")
+            name = next((name for name in names if self.parameter(name) == "precomputed"), None)
+            found.append(as_kernel(table, name) if name else (table.features, 1.0, False, ""))
+        (rows, cols), units, clipped, mended = zip(*found, strict=True)
+        own = replace(own, data=own.data.with_features(rows, cols))
+        return replace(self, units=units, clipped=clipped, mended=mended), own
+
     def taken(self, own: OwnPairs) -> list[str]:
         """What the pairs and the tables of rows and of columns were taken for, a line each."""
         low, high = own.labels[[0, -1]]
         kind = f"{low:g} or {high:g}" if own.two_classes else f"numbers from {low:g} to {high:g}"
         lines = [f"pairs: {len(own.data)}, label '{own.names[2]}': {kind}"]
-        for side, table, scaled in zip(_SIDES, own.sides, self.scaled, strict=True):
+        sides = zip(_SIDES, own.sides, self.scaled, self.mended, strict=True)
+        for side, table, scaled, mended in sides:
             kind = "bits" if table.fingerprint else "features"
             parts = [f"{len(table.ids)} vertices of {len(table.columns)} {kind}"]
             if table.similarity:
@@ -148,7 +177,8 @@ class Recipe:
             if kernel := self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels"):
                 parts.append(f"kernel {kernel}")
             parts += ["scaled"] * scaled
-            lines.append(f"{_SIDES[side]}s: {table.name}, {', '.join(parts)}")
+            note = f"; {mended}" if mended else ""
+            lines.append(f"{_SIDES[side]}s: {table.name}, {', '.join(parts)}{note}")
         return lines
 
     def __str__(self) -> str:
@@ -156,10 +186,15 @@ class Recipe:
         if self.estimator().get_params().get("fit_intercept"):
             shown["fit_intercept"] = True  # not the default of the class
         given = ", ".join(f"{name}={_shown(value)}" for name, value in shown.items())
-        sides = zip(_SIDES.values(), self.scaled, strict=True)
-        names = [f"{side}s" for side, on in sides if on]
-        scaled = f", {' and '.join(names)} scaled" if names else ""
-        return f"{self.solver}({given}){scaled}"
+        done = ""
+        for flags, how in (
+            (self.scaled, "{} scaled"),
+            (self.clipped, "similarities of {} clipped"),
+        ):
+            sides = zip(_SIDES.values(), flags, strict=True)
+            if names := [f"{side}s" for side, on in sides if on]:
+                done += f", {how.format(' and '.join(names))}"
+        return f"{self.solver}({given}){done}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ from kronbench.io import FINGERPRINTS, check_columns, did_you_mean
 # largest entry: what a file of seven digits leaves.
 _SYMMETRIC = 1e-6
 _LARGEST = 1e150  # of a feature, whose square is to be a number
+# The same where the two may be averaged: of the mean of these differences, relative to the mean
+# entry. SIMCOMP scores of drugs have .002, and single pairs that differ by .19.
+_AVERAGED = 0.05
 _SHOWN = 60  # characters of a cell in a message
 # Bits of a fingerprint. A longer one is not folded, and a column for each of its bits is more than
 # a table should have.
@@ -38,8 +41,12 @@ class VertexTable:
     fingerprint: str = ""
 
 
-def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
-    """The vertices of a frame, ids in its index or its first column."""
+def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> VertexTable:
+    """The vertices of a frame, ids in its index or its first column.
+
+    ``averaged`` says that the caller takes the mean of the two entries of a pair of vertices, so
+    that a similarity may be somewhat asymmetric.
+    """
     frame, name = _checked(frame, name)
     if not frame.shape[0]:
         raise InputError(f"{name} has no rows: give one for each vertex")
@@ -73,7 +80,8 @@ def read_vertices(frame: pd.DataFrame, name: str) -> VertexTable:
     if similarity:
         apart = np.abs(features - features.T)
         i, j = np.unravel_index(np.argmax(apart), apart.shape)
-        if apart[i, j] > _SYMMETRIC * np.abs(features).max():
+        within = averaged and apart.mean() <= _AVERAGED * np.abs(features).mean()
+        if apart[i, j] > _SYMMETRIC * np.abs(features).max() and not within:
             raise InputError(
                 f"{name} says {features[i, j]:g} for '{ids[i]}' and '{ids[j]}', and "
                 f"{features[j, i]:g} the other way round: make the similarities symmetric, or "
@@ -205,11 +213,22 @@ def _numbers(frame, ids, name):
         arrays.append(real_numbers(values))
         bad = np.flatnonzero(~(np.abs(arrays[-1]) < _LARGEST))
         if bad.size:
+            # a column of texts, such as SMILES, and not one wrong cell
+            texts = (
+                bad.size == len(values) and values.map(lambda cell: isinstance(cell, str)).all()
+            )
             finite = np.isfinite(arrays[-1][bad[0]])
             wanted = f"below {_LARGEST:g}" if finite else "with a decimal point"
+            advice = f"give a number, {wanted}"
+            if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
+                kinds = " or ".join(f"'{kind}'" for kind in FINGERPRINTS)
+                advice = (
+                    f"give numbers, or of molecules fingerprints, alone in a column {kinds} "
+                    "(docs/own-pairs.md, Fingerprints)"
+                )
             raise InputError(
                 f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': "
-                f"give a number, {wanted}"
+                f"{advice}"
             )
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.column_stack(arrays).astype(np.float32 if single else np.float64, copy=False)

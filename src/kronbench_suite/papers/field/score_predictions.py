@@ -232,11 +232,15 @@ def as_text(result: dict) -> str:
             f"{entry['metric']:<20}{shown:<19}{_digits(entry['margins']):<11}"
             f"{_digits(entry['best']):<11}{entry['meaning']}"
         )
+    lines += [
+        "",
+        f"Scores count only for a model trained on the training pairs of {result['fold']}.",
+    ]
     if result["best"]:
         note = f"our best: KronRidgeCV, {result['best']['chosen']}"
         if result["pairs"] < result["test_pairs"]:
             note += "; for all test pairs, not only these"
-        lines += ["", note]
+        lines.append(note)
     if result["printed"]:
         lines += ["", f"{'printed in articles':<39}{'ci':<7}{'mse':<7}{'rm2':<7}chosen by; source"]
     for line in result["printed"]:
