@@ -69,8 +69,9 @@ default "linear"
         Regularization weight, the paper's lambda > 0.
     pairwise : str or mapping from str to float, default "kronecker"
         Kernel of pairs of :mod:`kronbench.pairs.pairwise`, or several with their weights in a sum
-        (dual form). A vertex of training and prediction is the same if both have the same array of
-        features, as subsets of one PairData do.
+        (dual form). In one array of features, and in an equal one, a vertex is a position. In
+        other arrays a vertex of prediction is that of training with the same values, and the same
+        id if both have ids. Where several have them it counts as new, with a UserWarning.
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: each known vertex may deviate from what its
         features predict (dual form).

@@ -176,31 +176,37 @@ def _read_new_pairs(pairs, sides, names, paths):
     """The ids of pairs to predict, and groups of their positions with the pairs there.
 
     Features are as those of a model's vertices, which are ``sides``. A group has each side from
-    the model, or from a table of new vertices: a model with vertex effects knows its own vertices
-    by their array of features.
+    the model, or from a table of new vertices, with its ids: a model with vertex effects knows its
+    own vertices by them and by their features.
     """
     frame = read_table(pairs, ids=list(names))
     found = []
     for side, path, option, name in zip(sides, paths, ("--rows", "--cols"), names, strict=True):
         ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
-        new, features = np.full(len(ids), -1), None
+        new, given = np.full(len(ids), -1), (None, None)
         if path is not None:
             table = read_vertices(read_table(path), option)
-            new, features = pd.Index(table.ids).get_indexer(ids), _as_in_model(table, side)
+            new, given = (
+                pd.Index(table.ids).get_indexer(ids),
+                (_as_in_model(table, side), table.ids),
+            )
         if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
             raise InputError(
                 f"{pairs}, pair {unknown[0] + 1}: {name} '{ids[unknown[0]]}' is not in {where}"
                 + ("" if path else f": give its features with {option}")
             )
-        found.append((new >= 0, np.where(new >= 0, new, known), (side.features, features)))
-    (new_row, row, row_features), (new_col, col, col_features) = found
+        both = (side.features, side.ids), given
+        found.append((new >= 0, np.where(new >= 0, new, known), both))
+    (new_row, row, row_sides), (new_col, col, col_sides) = found
     groups = []
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_row == a) & (new_col == b))
         if part.size:
-            data = PairData(row_features[a], col_features[b], row[part], col[part])
+            (row_features, row_ids), (col_features, col_ids) = row_sides[a], col_sides[b]
+            data = PairData(row_features, col_features, row[part], col[part])
+            data.row_ids, data.col_ids = row_ids, col_ids
             groups.append((part, data))
     return frame[list(names)], groups
 
