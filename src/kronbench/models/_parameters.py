@@ -115,8 +115,9 @@ default "linear"
         Newton steps made.
     objective_path_ : (n_iter_,) array
         Regularized risk after each step; the risk alone where ``iterated``.
-    stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
-        See :class:`kronbench.pairs.NewtonResult`.
+    stop_reason_ : str
+        "tol", "max_iter", "callback", "no_descent", "breakdown", "rounding" or "diverged"; see
+        :class:`kronbench.pairs.NewtonResult`.
     converged_ : bool
         Whether ``tol`` was reached.
     {pair_classes}
