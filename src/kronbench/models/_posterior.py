@@ -20,7 +20,9 @@ from kronbench.pairs import PairData
 from kronbench.pairs.data import known_vertices, used_vertices
 
 _TOGETHER = 64  # pairs whose kernel with the training pairs is in memory at a time
-_EXACT = 1e-16  # where bounds are so close, in units of k(x, x), conjugate gradients end
+# Where bounds are so close, in units of k(x, x), conjugate gradients end; the second value is for
+# pairs of which the first leaves doubt.
+_EXACT = (1e-13, 1e-16)
 _DOUBT = 0.05  # between the bounds of a standard deviation, relative to it
 
 
@@ -47,8 +49,7 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
         parts = [slice(first, first + _TOGETHER) for first in range(0, len(X), _TOGETHER)]
         bounds = np.hstack([_bounds_of_few(model, A, X[part]) for part in parts])
     low, high = bounds
-    # The variance is a square, and so is the doubt.
-    doubtful = high > (1 + _DOUBT) ** 2 * low
+    doubtful = _doubtful(bounds)
     if doubtful.any():
         with np.errstate(divide="ignore"):
             worst = np.sqrt(np.max(high[doubtful] / low[doubtful]))
@@ -60,6 +61,11 @@ def posterior_variance(model: ProductKernelModel, X: PairData) -> np.ndarray:
             stacklevel=3,
         )
     return high
+
+
+def _doubtful(bounds):
+    low, high = bounds
+    return high > (1 + _DOUBT) ** 2 * low  # The variance is a square, and so is the doubt.
 
 
 def _of_the_fit(model, X):
@@ -111,13 +117,19 @@ def _bounds_of_few(model, A, X):
         cross, scale = model._gram_operator(model.X_fit_, X), _prior(model, X)
     B = cross.rmatmat(np.eye(len(X), dtype=A.dtype))
     B = B if primal else scaled(model._root, B)
-    forms = [_inverse_form(A, *pair, model.reg) for pair in zip(B.T, _EXACT * scale, strict=True)]
-    low, high = np.clip(np.transpose(forms), 0, scale)
-    if primal:
-        return _beyond_features(model, X, design) + model.reg * np.array([low, high])
     # The rounding of a difference is that of its larger term.
     rounding = 4 * float(np.finfo(A.dtype).eps) * scale
-    return np.maximum([scale - high - rounding, scale - low + rounding], 0)
+    for exact in _EXACT:
+        pairs = zip(B.T, exact * scale, strict=True)
+        forms = [_inverse_form(A, *pair, model.reg) for pair in pairs]
+        low, high = np.clip(np.transpose(forms), 0, scale)
+        if primal:
+            bounds = _beyond_features(model, X, design) + model.reg * np.array([low, high])
+        else:
+            bounds = np.maximum([scale - high - rounding, scale - low + rounding], 0)
+        if not _doubtful(bounds).any():
+            break
+    return bounds
 
 
 def _inverse_form(A, b, atol, reg):
