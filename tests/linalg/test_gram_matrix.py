@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 from kronbench import InputError
 from kronbench.linalg import KernelColumns, gram
+from kronbench.linalg.gram_matrix import squared_distances
 
 
 @pytest.fixture(params=[np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -20,6 +21,36 @@ def test_gaussian_equals_scikit_learn(rng, as_features, n_features):
     square = gram(as_features(X), kernel="gaussian", gamma=0.03)
     np.testing.assert_allclose(square, rbf_kernel(X, gamma=0.03), rtol=1e-12)
     np.testing.assert_allclose(gram(X, as_features(Y)), X @ Y.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [3, 17, 40])
+@pytest.mark.parametrize("columns", [slice(None), slice(0, 1)], ids=["all", "one"])
+@pytest.mark.parametrize("offset", [1e3, -1e6, 1e9])
+def test_a_common_offset_costs_no_digits(rng, as_features, n_features, columns, offset):
+    X, Y = (rng.integers(-9, 9, (n, n_features)) / 8 for n in (7, 5))  # so that sums are exact
+    D, square = (((X[:, None] - Z) ** 2).sum(axis=2) for Z in (Y, X))
+    kernel = {"kernel": "gaussian", "gamma": 1 / n_features}
+    X[:, columns] += offset
+    Y[:, columns] += offset
+    X, Y = as_features(X), as_features(Y)
+    before = X.copy()
+    np.testing.assert_allclose(squared_distances(X, Y), D, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(gram(X, Y, **kernel), np.exp(-D / n_features), atol=1e-10)
+    K = np.exp(-square / n_features)
+    np.testing.assert_allclose(gram(X, **kernel), K, atol=1e-10)
+    lazy = KernelColumns(X, **kernel)
+    np.testing.assert_allclose(lazy.column(3), K[:, 3], atol=1e-10)
+    assert abs(X - before).sum() == 0
+
+
+def test_rows_about_the_origin_keep_their_bits(rng, as_features):
+    for X in (rng.standard_normal((9, 40)) + 20, rng.random((9, 40)) < 0.5, np.zeros((9, 40))):
+        X = as_features(X.astype(float))
+        theirs = euclidean_distances(X, squared=True)
+        np.testing.assert_array_equal(squared_distances(X), theirs)
+        np.testing.assert_array_equal(gram(X, kernel="gaussian", gamma=0.1), np.exp(-0.1 * theirs))
+    bits = as_features(rng.random((9, 40)) < 0.9)  # whose squares are no sums of bits
+    np.testing.assert_array_equal(squared_distances(bits), euclidean_distances(bits, squared=True))
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, float])

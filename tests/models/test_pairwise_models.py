@@ -1,7 +1,11 @@
 """Models of pairwise kernels against the same models of their dense kernel matrix."""
 
+import pickle
+
+import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from kronbench.errors import InputError
@@ -58,11 +62,63 @@ def test_vertex_effects_are_a_multiple_of_the_identity_on_each_side():
     Q = matrix_of("kronecker", X, X, 0.5, 2.0)
     expected = Q[45:, :45] @ np.linalg.solve(Q[:45, :45] + 0.3 * np.eye(45), y[:45])
     np.testing.assert_allclose(scores, expected, rtol=1e-7, atol=1e-9)
-    # the same vertices given as other arrays are new ones: their deviations are not known
-    others = PairData(X.row_features.copy(), X.col_features.copy(), test.rows, test.cols)
+    # a vertex that is the same up to its last digit has no known deviation
+    others = PairData(X.row_features + 1e-15, X.col_features + 1e-15, test.rows, test.cols)
     plain = matrix_of("kronecker", X, X)[45:, :45]
     coef = np.linalg.solve(Q[:45, :45] + 0.3 * np.eye(45), y[:45])
     np.testing.assert_allclose(model.predict(others), plain @ coef, rtol=1e-7, atol=1e-9)
+
+
+def rebuilt(X):
+    """The pairs of X over equal features in other arrays, some of them in another order."""
+    rows, cols, one_set = X.row_features, X.col_features, X.row_features is X.col_features
+    order = np.random.default_rng(1).permutation(len(rows))
+    moved = sparse.csr_array(rows[order])
+    yield PairData(rows.copy(), cols.copy(), X.rows, X.cols)
+    yield PairData(rows.tolist(), cols.tolist(), X.rows, X.cols)
+    places = np.argsort(order)
+    others = (moved, places[X.cols]) if one_set else (sparse.csr_array(cols), X.cols)
+    yield PairData(moved, others[0], places[X.rows], others[1])
+    used = np.unique(np.append(X.rows, X.cols) if one_set else X.rows)
+    few = rows[used]
+    others = (few, np.searchsorted(used, X.cols)) if one_set else (cols, X.cols)
+    yield PairData(few, others[0], np.searchsorted(used, X.rows), others[1])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pairwise": "cartesian"},
+        {"row_effect": 1.0, "col_effect": 0.5, "pairwise": {"kronecker": 1.0, "linear": 1.0}},
+        {"row_effect": 1.0, "col_effect": 1.0, "pairwise": "symmetric"},
+        {"row_effect": 1.0, "row_kernel": "gaussian", "row_gamma": 0.3, "dtype": "float32"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "model", [KronRidge(), KronSVM(max_iter=20)], ids=lambda m: type(m).__name__
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_vertices_are_known_again_by_their_values(changes, model, tmp_path):
+    name = changes.get("pairwise", "kronecker")
+    X, y = data(name if isinstance(name, str) else "kronecker")
+    train, test = X[:45], X[40:]
+    model = clone(model).set_params(**changes).fit(train, y[:45])
+    scores = scores_of(model, test)
+    joblib.dump(model, tmp_path / "model")
+    for again in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
+        np.testing.assert_array_equal(scores_of(again, test), scores)
+    single = {"rtol": 1e-5, "atol": 1e-6} if "dtype" in changes else {"atol": 1e-12}
+    for pairs in rebuilt(test):
+        np.testing.assert_allclose(scores_of(model, pairs), scores, **single)
+    if isinstance(model, KronRidge):
+        std = model.predict_std(test)
+        for pairs in rebuilt(test):
+            np.testing.assert_allclose(model.predict_std(pairs), std, atol=1e-6)
+    # which would not be so if these were new vertices
+    near = test.row_features + 1e-9
+    new = test.with_features(near, near if name == "symmetric" else test.col_features + 1e-9)
+    assert not np.allclose(scores_of(model, new), scores, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

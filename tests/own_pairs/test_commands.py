@@ -274,7 +274,8 @@ def test_a_choice_of_its_own_is_made_in_the_setting_and_kept_in_a_file(tmp_path,
     pairs[["drug", "target"]].to_csv(tmp_path / "old.csv", index=False)
     pairs.assign(drug="new-" + pairs["drug"]).to_csv(tmp_path / "new.csv", index=False)
     model.fit(X, y)
-    moved = PairData(X.row_features.copy(), X.col_features, X.rows, X.cols)
+    moved = X.with_features(X.row_features.copy(), X.col_features)
+    moved.row_ids = tuple(f"new-{name}" for name in X.row_ids)  # other vertices
     for name, more in (("old", []), ("new", ["--rows", tmp_path / "new-rows.csv"])):
         found = predict(capsys, file, f"{name}.csv", *more)["prediction"]
         np.testing.assert_allclose(found, model.predict(X if name == "old" else moved), rtol=1e-9)

@@ -1,11 +1,15 @@
+import warnings
+
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import BaggingClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing, indexable, resample, shuffle
 
 from kronbench import InputError, PairData
 from kronbench.models import KronSVM
+from kronbench.pairs.data import known_vertices
 
 
 def test_scikit_learn_indexes_pairs():
@@ -67,3 +71,49 @@ def test_indices_are_kept_in_one_type():
         np.testing.assert_array_equal(X.rows, [0, 2])
     X = PairData(np.eye(3), np.eye(2), np.array([0, 2], "int32"), np.array([1, 1], "int8"))
     assert (X.rows.dtype, X.cols.dtype) == (np.int32, np.intp)
+
+
+def over(features, ids=None, rows=(0,)):
+    data = PairData(features, np.ones((1, 1)), rows, np.zeros(len(rows), int))
+    data.row_ids = ids
+    return data
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_a_vertex_is_known_by_its_values(form, dtype):
+    known = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
+    given = np.array([[3, 4], [0, 1], [1, 1], [-0.0, 0]]).astype(dtype)
+    match = known_vertices(over(form(given)), over(known), "row")
+    np.testing.assert_array_equal(match, [3, 2, -1, 1])
+    match = known_vertices(over(known), over(form(given)), "row")
+    np.testing.assert_array_equal(match, [-1, 3, 1, 0])
+    if form is sparse.csr_array:  # a stored zero, and columns in another order
+        odd = sparse.csr_array(
+            (np.array([0, 4, 3], dtype), np.array([0, 1, 0]), [0, 1, 3]), shape=(2, 2)
+        )
+        np.testing.assert_array_equal(known_vertices(over(odd), over(known), "row"), [1, 3])
+        np.testing.assert_array_equal(odd.data, [0, 4, 3])  # as it was given
+
+
+def test_vertices_of_equal_features_are_positions_or_ids_or_new():
+    known = np.array([[1.0], [2.0], [1.0]])
+    for same in (known, known.copy()):  # nothing is in doubt: it is the array of the fit
+        np.testing.assert_array_equal(known_vertices(over(same), over(known), "row"), [0, 1, 2])
+    some = np.array([[2.0], [1.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the second occurs in no pair
+        match = known_vertices(over(some), over(known), "row")
+    np.testing.assert_array_equal(match, [1, -1])
+    with pytest.warns(UserWarning, match="^1 row vertices have the features of several .* or ids"):
+        match = known_vertices(over(some, rows=(0, 1, 1)), over(known), "row")
+    np.testing.assert_array_equal(match, [1, -1])
+    ids = over(known, ("a", "b", "c"))
+    match = known_vertices(over(some, ("b", "c"), rows=(0, 1)), ids, "row")
+    np.testing.assert_array_equal(match, [1, 2])
+    # an id with other features, or of another vertex with the same, is a new vertex
+    match = known_vertices(over(some, ("a", "d"), rows=(0, 1)), ids, "row")
+    np.testing.assert_array_equal(match, [-1, -1])
+    match = known_vertices(over(known.copy(), ("c", "b", "d")), ids, "row")
+    np.testing.assert_array_equal(match, [2, 1, -1])
+    np.testing.assert_array_equal(known_vertices(over(known), ids, "row"), [0, 1, 2])

@@ -121,6 +121,26 @@ def test_a_step_that_cannot_be_found_ends_the_iterations():
     assert result.stop in ("breakdown", "diverged")
 
 
+@pytest.mark.parametrize("loss", ["ridge", "l2svm", "logistic"])
+@pytest.mark.parametrize("reg", [1e-4, 1.0])
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e6])
+def test_what_rounding_hides_is_no_end_by_the_tolerance(loss, reg, scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 9)) * np.where(np.arange(9) < 3, scale, 1)
+    y = np.sign(rng.standard_normal(80))
+    options = dict(solver="cg", max_iter=200, max_inner=2000, line_search=True)
+    best = newton_primal(X, LOSSES[loss], y, reg, tol=1e-14, **options).objective_path[-1]
+    found = newton_dual(X @ X.T, LOSSES[loss], y, reg, tol=1e-9, **options)
+    off = found.objective_path[-1] / best - 1
+    if found.stop == "tol":
+        assert off < 1e-4
+    if scale == 1:
+        assert found.stop == "tol"
+        assert off < 1e-9
+    if scale == 1e6 and reg == 1e-4:
+        assert found.stop == "rounding"
+
+
 def test_clear_errors():
     X, Q, y = problem()
     loss = LOSSES["l2svm"]

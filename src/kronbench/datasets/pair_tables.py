@@ -83,6 +83,7 @@ def read_own_pairs(
             f"{pairs} has the label {y[0]:g} for every pair, so there is nothing to learn"
         )
     data = PairData(*(side.features for side in sides), *positions)
+    data.row_ids, data.col_ids = (side.ids for side in sides)
     return OwnPairs(data, y, sides, (row, col, label))
 
 

@@ -17,6 +17,10 @@ KERNELS = ("linear", "gaussian", "tanimoto", "precomputed")
 # exact and symmetric, where ||x||^2 + ||y||^2 - 2 x'y cancels.
 _FEW_FEATURES = 16
 
+# Where the square of the mean row is so many times the mean square of deviations from it, the
+# cancellation of ||x||^2 + ||y||^2 - 2 x'y costs four digits and more.
+_FAR = 1e4
+
 # Products of pairs of features that are in memory at a time.
 _PAIRS = 2**21
 
@@ -84,9 +88,9 @@ def gram(
         either = _squares(X)[:, None] + _squares(Y) - common
         # zero for two zero vectors alone: it is at least half of x'x + y'y
         return np.divide(common, either, out=np.ones_like(common), where=either > 0)
-    if gamma is None or not np.isfinite(gamma) or gamma <= 0:
-        raise InputError(f"gamma is {gamma}: the gaussian kernel needs a positive number")
-    return _gaussian(X, Y, float(gamma))
+    if _has_many_columns(X, Y):
+        X, Y = _near_origin(X, Y)
+    return _gaussian(X, Y, gamma)
 
 
 class KernelColumns:
@@ -110,7 +114,9 @@ class KernelColumns:
         if isinstance(kernel, str) and kernel == "precomputed":
             raise InputError("kernel is 'precomputed': give the kernel matrix itself")
         X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-        self.X = X if callable(kernel) else X.astype(np.float64, copy=False)
+        X = X if callable(kernel) else X.astype(np.float64, copy=False)
+        far = kernel == "gaussian" and _has_many_columns(X)
+        self.X = _near_origin(X)[0] if far else X
         self.kernel, self.gamma = kernel, gamma
 
     def diagonal(self) -> np.ndarray:
@@ -123,7 +129,10 @@ class KernelColumns:
 
     def column(self, i: int) -> np.ndarray:
         """K(:, i), (n,)."""
-        return self._gram(self.X, self.X[i : i + 1])[:, 0]
+        one = self.X[i : i + 1]
+        if self.kernel == "gaussian":  # near the origin already
+            return _gaussian(self.X, one, self.gamma)[:, 0]
+        return self._gram(self.X, one)[:, 0]
 
     def _gram(self, X, Y):
         return gram(X, Y, kernel=self.kernel, gamma=self.gamma)
@@ -132,11 +141,42 @@ class KernelColumns:
 def squared_distances(
     X: np.ndarray | sparse.sparray, Y: np.ndarray | sparse.sparray | None = None
 ) -> np.ndarray:
-    """scikit-learn's, by ||x||^2 + ||y||^2 - 2 x'y: (m, p), or (m, m) where Y is None."""
+    """scikit-learn's, by ||x||^2 + ||y||^2 - 2 x'y: (m, p), or (m, m) where Y is None.
+
+    Rows with a common offset of 100 times their deviations from it are shifted first.
+    """
+    return _squared_distances(*_near_origin(X, Y))
+
+
+def _squared_distances(X, Y):
     # Here: scikit-learn takes half a second, and products of given matrices need none of it.
     from sklearn.metrics.pairwise import euclidean_distances
 
     return euclidean_distances(X, Y, squared=True)
+
+
+def _has_many_columns(X, Y=None):
+    return sparse.issparse(X) or sparse.issparse(Y) or X.shape[1] > _FEW_FEATURES
+
+
+def _near_origin(X, Y=None):
+    """X and Y less a large common offset; as they are, to the bit, where there is none."""
+    both = [as_floats(Z) for Z in (X, Y) if Z is not None]
+    count = max(1, sum(Z.shape[0] for Z in both))
+    mean = sum(np.asarray(Z.sum(axis=0, dtype=np.float64)).ravel() for Z in both) / count
+    offset = mean @ mean
+    spread = sum(float(_squares(Z).sum(dtype=np.float64)) for Z in both) / count - offset
+    if offset <= _FAR * spread:
+        return X, Y
+    # A sparse matrix stays so: its columns with a large mean have no zeros.
+    shift = np.where(mean**2 > max(spread, 0), mean, 0)[None]
+    shifted = [
+        Z - sparse.csr_array(np.ones((Z.shape[0], 1))) @ sparse.csr_array(shift)
+        if sparse.issparse(Z)
+        else Z - shift
+        for Z in both
+    ]
+    return shifted[0], shifted[1] if len(shifted) > 1 else None
 
 
 def as_floats(matrix: np.ndarray | sparse.sparray) -> np.ndarray | sparse.sparray:
@@ -175,12 +215,14 @@ def _squares(X):
 
 
 def _gaussian(X, Y, gamma):
-    if sparse.issparse(X) or sparse.issparse(Y) or X.shape[1] > _FEW_FEATURES:
+    if gamma is None or not np.isfinite(gamma) or gamma <= 0:
+        raise InputError(f"gamma is {gamma}: the gaussian kernel needs a positive number")
+    if _has_many_columns(X, Y):
         X, Y = (None if Z is None else Z.astype(np.float64, copy=False) for Z in (X, Y))
-        K = squared_distances(X, Y)
+        K = _squared_distances(X, Y)
     else:
         K = cdist(X, X if Y is None else Y, "sqeuclidean")
-    K *= -gamma
+    K *= -float(gamma)
     # exp of less than this is subnormal, and a matrix full of subnormal numbers slows every
     # plain loop over it by a factor of two and more; zero differs from them by 1e-308 at most
     smallest = np.log(np.finfo(np.float64).tiny)

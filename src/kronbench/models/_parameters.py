@@ -68,8 +68,9 @@ default "linear"
         Regularization weight, the paper's lambda > 0.
     pairwise : str or mapping from str to float, default "kronecker"
         Kernel of pairs of :mod:`kronbench.pairs.pairwise`, or several with their weights in a sum
-        (dual form). A vertex of training and prediction is the same if both have the same array of
-        features, as subsets of one PairData do.
+        (dual form). In one array of features, and in an equal one, a vertex is a position. In
+        other arrays a vertex of prediction is that of training with the same values, and the same
+        id if both have ids. Where several have them it counts as new, with a UserWarning.
     row_effect, col_effect : float, default 0
         Added to the kernel of a vertex with itself: each known vertex may deviate from what its
         features predict (dual form).
@@ -113,8 +114,9 @@ default "linear"
         Newton steps made.
     objective_path_ : (n_iter_,) array
         Regularized risk after each step; the risk alone where ``iterated``.
-    stop_reason_ : {"tol", "max_iter", "callback", "no_descent", "breakdown", "diverged"}
-        See :class:`kronbench.pairs.NewtonResult`.
+    stop_reason_ : str
+        "tol", "max_iter", "callback", "no_descent", "breakdown", "rounding" or "diverged"; see
+        :class:`kronbench.pairs.NewtonResult`.
     converged_ : bool
         Whether ``tol`` was reached.
     {pair_classes}

@@ -28,7 +28,7 @@ from kronbench.models._parameters import (
 )
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
-from kronbench.pairs.data import same_features, small_pairs, used_vertices
+from kronbench.pairs.data import known_vertices, same_features, small_pairs, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 
@@ -148,12 +148,15 @@ class ProductKernelModel(TwoKernels):
     def _kernel_between_used(self, side, X_fit, X, index_of):
         """Kernel matrix (out, in) of the vertices in use, and the pairs' positions in it.
 
-        Last comes, for each row of the matrix, the column of the same vertex: -1 for a new vertex,
-        as all are unless X and X_fit have the same array of features.
+        Last comes, for each row of the matrix, the column of the same vertex, -1 for a new one.
+        All are new unless an effect or "cartesian" asks for them.
         """
         kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
         precomputed = kernel == "precomputed"
-        same = X is None or getattr(X, f"{side}_features") is getattr(X_fit, f"{side}_features")
+        effect = getattr(self, f"{side}_effect")
+        same = None  # the position in X_fit of each vertex of X
+        if X is not None and (effect or "cartesian" in check_pairwise(self.pairwise)):
+            same = known_vertices(X, X_fit, side)
         X_fit = self._in_dtype(X_fit)
         features = getattr(X_fit, f"{side}_features")
         others = features if X is None else getattr(self._in_dtype(X), f"{side}_features")
@@ -171,12 +174,13 @@ class ProductKernelModel(TwoKernels):
                 matrix = gram(others[out_used][:, used], kernel=kernel)
             else:
                 matrix = gram(others[out_used], features[used], kernel=kernel, gamma=gamma)
-            match = np.full(others.shape[0], -1)
-            if same:
-                match[used] = np.arange(matrix.shape[1])
-            match = match[out_used]
+            match = np.full(len(matrix), -1)
+            if same is not None:
+                column, same = np.full(features.shape[0], -1), same[out_used]
+                column[used] = np.arange(matrix.shape[1])
+                match = np.where(same < 0, -1, column[same])
         matrix = matrix.astype(_precision(X_fit), copy=False)
-        if effect := getattr(self, f"{side}_effect"):
+        if effect:
             # K + effect [d = d']: a deviation of each known vertex from what its features say
             matrix, known = np.array(matrix), np.flatnonzero(match >= 0)
             matrix[known, match[known]] += effect

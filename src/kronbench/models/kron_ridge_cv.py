@@ -33,7 +33,7 @@ from kronbench.models._parameters import (
 )
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
-from kronbench.pairs.data import same_features
+from kronbench.pairs.data import known_vertices
 
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _START = 0.1  # weight of what is not the chosen kernel, beside it
@@ -336,6 +336,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         )
         self.best_estimator_ = self._ridge(self.best_params_["reg"], *effects)
         pairs = X.with_features(*self.kernels_)
+        pairs.row_ids, pairs.col_ids = (tuple(map(str, range(len(K)))) for K in self.kernels_)
         self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
         return self
 
@@ -348,19 +349,27 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the pairs of X.
 
-        A side with the features that ``fit`` was given has the same vertices; of other features
-        all vertices are new, and have no vertex effect.
+        A vertex with the features of one that ``fit`` was given is the same; others are new, and
+        have no vertex effect.
         """
         check_is_fitted(self)
         check_pairs(X)
-        values = []
-        for side in ("row", "col"):
-            name = f"{side}_features"
-            features = getattr(X, name)
-            known = same_features(features, getattr(self.X_fit_, name))
-            of_fit = getattr(self.best_estimator_.X_fit_, name)
-            values.append(of_fit if known else self._of_new(features, side))
-        return self.intercept_ + self.best_estimator_.predict(X.with_features(*values))
+        values, ids = [], []
+        for side, K in zip(("row", "col"), self.kernels_, strict=True):
+            at = known_vertices(X, self.X_fit_, side)
+            new = np.flatnonzero(at < 0)
+            if not np.array_equal(at, np.arange(len(K))):
+                K = K[at]
+                if len(new):
+                    K[new] = self._of_new(getattr(X, f"{side}_features")[new], side)
+            values.append(K)
+            # Equal rows of a kernel may be of several vertices.
+            ids.append(
+                tuple(f"{place}" if place >= 0 else f"new {i}" for i, place in enumerate(at))
+            )
+        pairs = X.with_features(*values)
+        pairs.row_ids, pairs.col_ids = ids
+        return self.intercept_ + self.best_estimator_.predict(pairs)
 
 
 def _is_named(candidate, name):

@@ -191,9 +191,9 @@ def _refused_writing() -> Iterator[None]:
 def _read_new_pairs(pairs, model, paths):
     """The ids of pairs to predict, and groups of their positions with the pairs there.
 
-    Features are as those of the model's vertices. A group has each side from
-    the model, or from a table of new vertices: a model with vertex effects knows its own vertices
-    by their array of features.
+    Features are as those of the model's vertices. A group has each side from the model, or from a
+    table of new vertices, with its ids: a model with vertex effects knows its own vertices by them
+    and by their features.
     """
     names = list(model.names[:2])
     frame = read_table(pairs, ids=names)
@@ -203,13 +203,13 @@ def _read_new_pairs(pairs, model, paths):
     for side, own, unit, path, option, name in of_sides:
         ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
-        new, features = np.full(len(ids), -1), None
+        new, given = np.full(len(ids), -1), (None, None)
         if path is not None:
             table = read_vertices(read_table(path), option, averaged=True)
             features = _as_in_model(table, side)
             new = pd.Index(table.ids).get_indexer(ids)
             new[(new >= 0) & _as_known(table, features, side)[new]] = -1
-            features = features if unit == 1 else features / unit
+            given = features if unit == 1 else features / unit, table.ids
         if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
             first = ids[unknown[0]]
@@ -218,13 +218,16 @@ def _read_new_pairs(pairs, model, paths):
                 f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {where}"
                 + (other_form(first, side.ids) or advice)
             )
-        found.append((new >= 0, np.where(new >= 0, new, known), (own, features)))
-    (new_row, row, row_features), (new_col, col, col_features) = found
+        both = (own, side.ids), given
+        found.append((new >= 0, np.where(new >= 0, new, known), both))
+    (new_row, row, row_sides), (new_col, col, col_sides) = found
     groups = []
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_row == a) & (new_col == b))
         if part.size:
-            data = PairData(row_features[a], col_features[b], row[part], col[part])
+            (row_features, row_ids), (col_features, col_ids) = row_sides[a], col_sides[b]
+            data = PairData(row_features, col_features, row[part], col[part])
+            data.row_ids, data.col_ids = row_ids, col_ids
             groups.append((part, data))
     return frame[names], groups
 

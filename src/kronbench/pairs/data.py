@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy as shallow_copy
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -170,6 +172,56 @@ def same_features(
     if sparse.issparse(one) != sparse.issparse(other) or one.shape != other.shape:
         return False
     return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
+
+
+def known_vertices(X: PairData, known: PairData, side: str) -> np.ndarray:
+    """The position in ``known`` of each vertex of a side of X, -1 for a new one, (v,).
+
+    In one array, or two that are equal throughout, a vertex is a position. Otherwise it is the row
+    with the same values, and with the same id where both have ids. A row that is several vertices
+    of ``known`` counts as new, and a UserWarning says so. O(v d) after a dictionary of all rows.
+    """
+    one, other = (getattr(data, f"{side}_features") for data in (X, known))
+    ids = [getattr(data, f"{side}_ids") for data in (X, known)]
+    named = None not in ids
+    if one is other or ((ids[0] == ids[1] or not named) and same_features(one, other)):
+        return np.arange(one.shape[0])
+    keys = [
+        list(zip(names, rows, strict=True)) if named else rows
+        for names, rows in zip(ids, _row_values(one, other), strict=True)
+    ]
+    places: dict = {}
+    for position, key in enumerate(keys[1]):
+        places[key] = -2 if key in places else position
+    match = np.array([places.get(key, -1) for key in keys[0]], dtype=np.intp)
+    if several := np.count_nonzero(match[np.unique(getattr(X, f"{side}s"))] == -2):
+        warnings.warn(
+            f"{several} {side} vertices have the features of several vertices of the fit, and "
+            "count as new: give all features that were given to fit, or ids, as "
+            "PairData.from_frames does",
+            UserWarning,
+            stacklevel=2,
+        )
+    return np.maximum(match, -1)
+
+
+def _row_values(*features):
+    """Of each features a list of rows, as bytes that are equal where the values are."""
+    dtype = np.result_type(*(given.dtype for given in features))
+    thin = any(map(sparse.issparse, features))
+    for given in features:
+        if not thin:
+            Z = np.ascontiguousarray(given, dtype) + dtype.type(0)  # -0.0 becomes 0.0
+            yield [row.tobytes() for row in Z]
+            continue
+        Z = sparse.csr_array(given, dtype=dtype, copy=True)
+        Z.sum_duplicates()  # It also sorts the columns of each row.
+        Z.eliminate_zeros()
+        places, ends = Z.indices.astype(np.int64), Z.indptr
+        yield [
+            places[first:end].tobytes() + Z.data[first:end].tobytes()
+            for first, end in pairwise(ends.tolist())
+        ]
 
 
 def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
