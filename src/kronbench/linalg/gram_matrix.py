@@ -81,7 +81,7 @@ def gram(
         common = dense(X @ Y.T)
         if kernel == "linear":
             return common
-        either = _squares(X)[:, None] + _squares(Y) - common
+        either = squared_lengths(X)[:, None] + squared_lengths(Y) - common
         # zero for two zero vectors alone: it is at least half of x'x + y'y
         return np.divide(common, either, out=np.ones_like(common), where=either > 0)
     if gamma is None or not np.isfinite(gamma) or gamma <= 0:
@@ -167,7 +167,7 @@ def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def _squares(X):
+def squared_lengths(X: np.ndarray | sparse.sparray) -> np.ndarray:
     """Squared lengths of the rows, (m,)."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
