@@ -167,7 +167,7 @@ def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def squared_lengths(X: np.ndarray | sparse.sparray) -> np.ndarray:
+def squared_lengths(X: Any) -> np.ndarray:
     """Squared lengths of the rows, (m,)."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()

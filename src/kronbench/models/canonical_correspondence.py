@@ -100,7 +100,8 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         if (n_axes := np.count_nonzero(values[kept] > _ROUNDING**2)) < self.n_components:
             raise InputError(
                 f"n_components={self.n_components}: the classes differ in {n_axes} "
-                f"direction{'' if n_axes == 1 else 's'} of the words, give at most as many"
+                f"direction{'' if n_axes == 1 else 's'} of n_features={len(documents)}, give at "
+                "most as many"
             )
         self.singular_values_ = np.sqrt(values[kept].astype(np.float64))
         self.positions_ = centred.rmatmat(left @ (turn[:, kept] / np.sqrt(values[kept])))
