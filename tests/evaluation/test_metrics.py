@@ -17,6 +17,7 @@ from kronbench.evaluation import (
     interaction_concordance,
     macro_auc,
     macro_concordance_index,
+    mean_of_models,
     micro_auc,
     ranking_areas,
     rm2,
@@ -278,3 +279,10 @@ def test_ranking_areas_in_blocks_are_those_of_all_scores(n_classes):
     assert found["macro_auc"] == pytest.approx(macro, abs=1e-5)
     equal = ranking_areas(np.ones((2, 1)), np.array([0, 1]), np.zeros((1, n_classes)))
     assert equal == {"instance_auc": 0.5, "macro_auc": 0.5}
+
+
+def test_models_are_averaged_in_units_of_their_own_spread():
+    scores = [[0.0, 1.0, 5.0], [2.0, 2.0, 2.0], [30.0, -10.0, 40.0]]
+    np.testing.assert_allclose(mean_of_models(scores, standardized=False), np.mean(scores, axis=0))
+    first, last = (np.subtract(s, np.mean(s)) / np.std(s) for s in (scores[0], scores[2]))
+    np.testing.assert_allclose(mean_of_models(scores, standardized=True), (first + last) / 3)

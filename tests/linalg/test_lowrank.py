@@ -209,6 +209,12 @@ def test_rank_zero():
     assert csi_all_ahead(np.ones((4, 4)), np.arange(4.0), None).rank == 1
 
 
+def test_all_ahead_ends_at_the_rank_but_for_rounding():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((30, 3)), rng.standard_normal((30, 2))
+    assert csi_all_ahead(X @ X.T, Y, None, tol=0.0).rank == 3
+
+
 def test_more_columns_than_first_reserved():
     K, Y, _ = gaussian_problem(15, 600, gamma=500.0)
     factor = csi(K, Y, None, lookahead=7, tol=0.0)

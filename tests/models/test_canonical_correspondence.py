@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from kronbench.errors import InputError
 from kronbench.models import CanonicalCorrespondence
 from tests.small_corpus import small_lshtc
 
@@ -65,3 +67,40 @@ def test_the_scale_of_counts_does_not_matter(arrays):
     X, y = arrays["X"], arrays["y"]
     model = CanonicalCorrespondence(random_state=0).fit(X, y)
     np.testing.assert_allclose(model.transform(X / 1000), model.transform(X), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "axes"),
+    [
+        (np.ones((6, 4)), "0 directions"),
+        (np.kron([[5, 1, 2], [1, 4, 2], [3, 2.5, 2]], np.ones((2, 1))), "1 direction "),
+    ],
+)
+def test_axes_along_which_classes_do_not_differ_are_refused(X, axes):
+    """They were divided by a singular value of zero."""
+    with pytest.raises(InputError, match=f"n_components=2: the classes differ in {axes}"):
+        CanonicalCorrespondence(2, random_state=0).fit(X, np.repeat([0, 1, 2], 2))
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e39, 1e308])
+def test_counts_beyond_single_precision_are_one_sentence(scale):
+    X = scale * np.array([[1.0, 0.5, 0.25], [0.25, 1, 0.5], [0.5, 0.5, 1]])
+    with pytest.raises(InputError, match="beyond the range of single precision"):
+        CanonicalCorrespondence(1).fit(X, np.arange(3))
+
+
+def test_a_stored_zero_is_no_word_of_a_document():
+    X = sparse.csr_array(np.array([[3.0, 1, 1], [1, 4, 2], [2, 1, 3]]))
+    X.data[X.indices == 2] = [0, 2, 3]
+    model = CanonicalCorrespondence(1, min_documents=3, random_state=0).fit(X, np.arange(3))
+    assert model.words_.tolist() == [0, 1]
+
+
+def test_by_default_a_flat_spectrum_is_met_to_a_few_parts_in_a_hundred():
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(0.05, (600, 400)).astype(float), np.arange(600) % 60
+    table = np.array([X[y == c].sum(axis=0) for c in range(60)]) / X.sum()
+    r, c = table.sum(axis=1), table.sum(axis=0)
+    values = np.linalg.svd((table - np.outer(r, c)) / np.sqrt(np.outer(r, c)), compute_uv=False)
+    model = CanonicalCorrespondence(5, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.singular_values_, values[:5], rtol=0.05)

@@ -1,11 +1,13 @@
 """The LS-SVM on low-rank factors: scikit-learn's contract, against a dense solution."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 
@@ -136,3 +138,62 @@ def test_wrong_parameters_are_named():
     ]:
         with pytest.raises(InputError, match=match):
             call()
+
+
+def greedy_pivots(K, Y, kappa, rank):
+    """The largest decreases of the paper's criterion (Eq. 2), each tried by a dense solution."""
+    Y = Y - Y.mean(axis=0)
+    pivots = []
+    for _ in range(rank):
+        values = {}
+        for i in set(range(len(K))) - set(pivots):
+            chosen = [*pivots, i]
+            left = K - K[:, chosen] @ np.linalg.solve(K[np.ix_(chosen, chosen)], K[chosen])
+            columns = K[:, chosen] - K[:, chosen].mean(axis=0)
+            rest = Y - columns @ np.linalg.lstsq(columns, Y)[0]
+            share = np.linalg.norm(rest) ** 2 / np.linalg.norm(Y) ** 2
+            values[i] = (1 - kappa) * np.trace(left) / np.trace(K) + kappa * share
+        pivots.append(min(values, key=values.get))
+    return pivots
+
+
+def test_by_default_the_targets_weigh_as_in_the_paper():
+    X, y = make_regression(30, 5, noise=1.0, random_state=1)
+    K, Y = gram(X, kernel="gaussian", gamma=0.05), y[:, None]
+    model = CSILSSVM(task="regression", gamma=0.05, lookahead=None, max_rank=8).fit(X, y)
+    assert model.pivots_.tolist() == greedy_pivots(K, Y, 0.99, 8)
+    assert model.pivots_.tolist() != greedy_pivots(K, Y, 0.9, 8)
+
+
+def raw_table(scale, n=60):
+    """Two columns that matter and one of another scale, of which they are a part in 10^16."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    y = X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(n)
+    return X * [1, 1, scale], y, X
+
+
+@pytest.mark.parametrize("decomposition", ["csi", "cholesky"])
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e6, 1e8])
+@pytest.mark.parametrize("reg", [1e-12, 1e-6, 1e-2, 1e2])
+def test_a_machine_on_raw_features_is_right_or_says_that_it_may_not_be(decomposition, scale, reg):
+    X, y, unit = raw_table(scale)
+    model = CSILSSVM(
+        task="regression", kernel="linear", reg=reg, decomposition=decomposition, tol=0.0
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        responses = model.fit(X, y).predict(X)
+    # Of columns of one size, each with the weight that its scale gives it
+    Z = unit - unit.mean(axis=0)
+    weight = np.diag(len(y) * reg / np.array([1, 1, scale]) ** 2)
+    expected = y.mean() + Z @ np.linalg.solve(Z.T @ Z + weight, Z.T @ (y - y.mean()))
+    error = np.abs(responses - expected).max() / np.abs(expected).max()
+    told = any("are rounded by" in str(one.message) for one in said)
+    assert error < 1e-2 or told
+    assert not told or scale >= 1e6 or reg == 1e-12
+    if told and reg < 1:  # another weight on the same factor is told of too
+        with pytest.warns(ConvergenceWarning, match="centre and scale the features"):
+            list(model.staged_predict(X, reg=reg / 2))
+    if scale == 1e8 and reg < 1:
+        assert told

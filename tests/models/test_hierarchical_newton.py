@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
 from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
-from kronbench.class_tree.kernels import DenseFeatures, SparseFeatures
+from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
 from kronbench.class_tree.posterior_mode import NewtonCG, run
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree_preconditioner import tree_preconditioner
@@ -111,11 +111,79 @@ def test_the_printed_iteration_comes_to_the_same_mode(parents, variance):
     np.testing.assert_allclose(printed.predict_proba(X), ours.predict_proba(X), atol=1e-4)
     assert (np.diff(printed.objective_path_) <= 1e-10).all()
     # k1 steps of k2 products, and one for the gap at the end
-    few = HierarchicalNewtonClassifier(**options, solver="printed", max_iter=2, max_inner=4).fit(
-        X, y
-    )
+    few = HierarchicalNewtonClassifier(**options, solver="printed", max_iter=2, max_inner=4)
+    with pytest.warns(ConvergenceWarning, match="after 2 Newton steps, not 1.0e-03"):
+        few.fit(X, y)
     assert few.n_iter_ == 2
     assert few.n_products_ <= 2 * 4 + 1 + 2 * 4
+
+
+def test_the_printed_iteration_passes_over_stored_kernels_at_large_variances():
+    """Their images lie by columns, which steps in place had refused."""
+    X, y = clouds()
+    options = {"kernel": "tanimoto", "variance": 1e4}
+    printed = HierarchicalNewtonClassifier(**options, solver="printed", max_inner=1000)
+    proba = printed.fit(np.abs(X), y).predict_proba(np.abs(X))
+    exact = model(**options).fit(np.abs(X), y).predict_proba(np.abs(X))
+    np.testing.assert_allclose(proba, exact, atol=1e-4)
+
+
+def test_rounding_certifies_nothing():
+    """Values of 4e8 in single precision: the square of the residual comes out below zero."""
+    X, y = clouds()
+    K = (X + 1e4) @ (X + 1e4).T
+    fitted = HierarchicalNewtonClassifier(kernel="precomputed", dtype="float32")
+    with pytest.warns(ConvergenceWarning, match="the gap is"):
+        fitted.fit(K, y)
+    best = HierarchicalNewtonClassifier().fit(X + 1e4, y)
+    excess = fitted.objective_path_[-1] - best.objective_path_[-1]
+    assert not fitted.converged_
+    assert fitted.gap_ > excess > 1
+
+
+def test_a_shared_kernel_and_its_copies_round_alike():
+    """The error is taken from the diagonal of the prior covariance, in whatever factors."""
+    X, _ = clouds()
+    kernels = [GaussianKernels(X, gamma, np.float32) for gamma in ([0.2], [0.2, 0.2])]
+    variance, which = np.linspace(1, 3, 7), np.arange(7) % 2
+    block = np.random.default_rng(0).standard_normal((60, 5))
+    B = path_matrix(PARENTS)
+    diagonal = np.kron(B @ np.diag(variance) @ B.T, kernels[0].matrices[0]).diagonal()
+    squares = diagonal @ block.T.ravel() ** 2
+    for of_nodes in kernels:
+        covariance = DualCovariance(of_nodes, Tree(PARENTS), variance, 0.0, which)
+        assert covariance.rounding(block) == pytest.approx(2.0**-23 * squares)
+        largest = np.sqrt(2.0**-23 * diagonal.max() * covariance.rounding(block))
+        assert covariance.score_rounding(block) >= largest * (1 - 1e-9)
+        # and this is what single precision does
+        exact = GaussianKernels(X, of_nodes.gamma)
+        scores = DualCovariance(exact, Tree(PARENTS), variance, 0.0, which).image(block)
+        error = np.abs(covariance.image(block) - scores).max()
+        assert 1e-3 < error / covariance.score_rounding(block) < 1
+
+
+def test_rows_that_nearly_sum_to_zero_are_multiplied_whole():
+    """Of rows that sum to zero the last column is not, as it follows from the others."""
+    X, _ = clouds()
+    kernels = GaussianKernels(X, [0.2])
+    block = np.random.default_rng(0).standard_normal((60, 5))
+    block -= block.mean(axis=1, keepdims=True)
+    for off in (0.0, 1e-6):
+        covariance = DualCovariance(kernels, Tree.flat(5), np.ones(5), 0.0)
+        expected = kernels.matrices[0] @ (block + off)
+        np.testing.assert_allclose(covariance.image(block + off), expected, atol=1e-12)
+
+
+def test_coefficients_that_cancel_in_predictions_are_told(monkeypatch):
+    monkeypatch.setattr("kronbench.models.hierarchical_newton._LARGEST_ROUNDING", 1e-8)
+    X, y = clouds()
+    single = HierarchicalNewtonClassifier(dtype="float32")
+    with pytest.warns(ConvergenceWarning, match="rounding changes scores by about .*float64"):
+        single.fit(sparse.csr_array(X), y)
+    assert single.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HierarchicalNewtonClassifier().fit(sparse.csr_array(X), y)
 
 
 def random_problem(parents, n=30):

@@ -6,6 +6,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 from kronbench import PairData
+from kronbench.models import pair_sgd
 from kronbench.models.pair_sgd import PairSGD
 
 
@@ -58,8 +59,17 @@ def test_blocks_descend_to_the_same_place(monkeypatch):
     options = dict(loss="logistic", reg=5.0, n_updates=200_000, random_state=0)
     whole = PairSGD(**options).fit(X, y).decision_function(X)
     monkeypatch.setattr("kronbench.models.pair_sgd._MOST_BYTES", 8 * 9 * 130)
+    blocks = []
+
+    def recorded(*args):
+        blocks.append(len(args[1]))
+        return features_of(*args)
+
+    features_of = pair_sgd.concatenated
+    monkeypatch.setattr(pair_sgd, "concatenated", recorded)
     model = PairSGD(**options).fit(X, y)
     assert model.n_iter_ == 500
+    assert blocks == 500 * [130, 130, 130, 10]
     np.testing.assert_allclose(model.decision_function(X), whole, atol=0.05)
 
 

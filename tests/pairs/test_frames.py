@@ -7,6 +7,7 @@ from scipy import sparse
 
 from kronbench import InputError, PairData
 from kronbench.io import read_table
+from kronbench.pairs.frames import read_vertices
 
 DRUGS = pd.DataFrame({"id": ["a", "b", "c"], "mass": [1.0, 2.0, 3.0], "acid": [True, False, True]})
 TARGETS = pd.DataFrame({"length": [10, 20]}, index=[7, 8])
@@ -107,6 +108,12 @@ def test_bad_tables_are_one_sentence_that_names_the_id_and_the_file(tables, sent
         PairData.from_frames(**given, label="y")
     assert sentence in str(caught.value)
     assert "the/file.csv" in str(caught.value)
+
+
+def test_a_square_table_with_a_column_named_like_an_id_has_features():
+    table = read_vertices(pd.DataFrame(np.eye(3), ["a", "b", "c"], ["a", "mass", "logp"]), "t.csv")
+    assert not table.similarity
+    assert table.columns == ("a", "mass", "logp")
 
 
 def test_a_similarity_is_symmetric_to_the_digits_of_a_file():

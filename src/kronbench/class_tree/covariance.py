@@ -13,6 +13,7 @@ by ``gather``, scores out of an image by ``scores``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,7 @@ import numpy as np
 from kronbench.class_tree.kernels import DenseFeatures, Features, Kernels
 from kronbench.class_tree.tree import Coupling
 from kronbench.errors import InputError
+from kronbench.linalg.blas1 import dot
 from kronbench.linalg.gemm import multiply
 
 # Of the largest entry: what rounding leaves in a row that sums to zero.
@@ -39,6 +41,7 @@ class Covariance:
 
         images(vectors)             K~ times several vectors
         cross(X, vector)            scores (n_new, C) of new rows
+        rounding(vector)            what rounding leaves of a'K~ a
         node_products(Es, Fs)       (P,) sums over pairs of e~_p' M^(p) f~_p (section 6.4)
         bias_product(E, F)          sum_c (1'e_c) (1'f_c)
         coupling_gradient(E, F)     (C, P) derivatives of e'K~ f by the entries of B (section 7.2)
@@ -54,6 +57,7 @@ class Covariance:
     gather: Callable[[np.ndarray], np.ndarray]
     scores: Callable[[np.ndarray], np.ndarray]
     images: Callable[[list[np.ndarray]], list[np.ndarray]]
+    rounding: Callable[[np.ndarray], float]
     shape: Any
     node_products: Callable[..., np.ndarray]
     bias_product: Callable[..., float]
@@ -127,6 +131,38 @@ class DualCovariance(Covariance):
             out = self.coupling.sum_paths(functions * self.variance)
         return out + self.bias_variance * block.sum(axis=0)
 
+    def rounding(self, block: np.ndarray) -> float:
+        """About the rounding error of a'K~ a.
+
+        The error of a term a_i K~_ij a_j is up to eps sqrt(K~_ii K~_jj) |a_i a_j|, of either sign,
+        which makes eps sum_i K~_ii a_i^2 in all. Kernels may be stored in less precision than a.
+        """
+        eps_of_kernel, eps = self._eps
+        rows, classes = self._diagonals
+        squares = np.einsum("ij,ij,jl->il", block, block, classes, dtype=float)
+        by_bias = eps * self.bias_variance * dot(block, block)
+        return eps_of_kernel * float(np.vdot(squares, rows)) + by_bias
+
+    def score_rounding(self, block: np.ndarray) -> float:
+        """The same of the scores that coefficients give, at the row of the largest K~_ii."""
+        eps_of_kernel, eps = self._eps
+        rows, classes = self._diagonals
+        largest = eps_of_kernel * rows.max(axis=0) @ classes.max(axis=0) + eps * self.bias_variance
+        return math.sqrt(largest * self.rounding(block))
+
+    @property
+    def _eps(self):
+        stored = self.kernels.matrices[0].dtype if self.kernels.is_stored else self.dtype
+        return float(np.finfo(stored).eps), float(np.finfo(self.dtype).eps)
+
+    @cached_property
+    def _diagonals(self):
+        """Factors (n, L) and (C, L) of the diagonal of K~, but for the bias."""
+        which = 0 if self.which is None else self.which
+        of_kernel = np.arange(self.kernels.n_kernels)[:, None] == which
+        classes = self.coupling.diagonal(np.where(of_kernel, self.variance, 0.0))
+        return self.kernels.diagonal(), classes.T
+
     def node_diagonals(self) -> np.ndarray:
         """(n, P): v_p M^(p)_ii."""
         columns = np.zeros(len(self.variance), int) if self.which is None else self.which
@@ -191,6 +227,12 @@ class FeatureCovariance(Covariance):
         return np.hstack([X, np.ones((len(X), 1), X.dtype)])
 
     shape = property(lambda self: (self.features.shape[1], self.coupling.n_classes))
+
+    def rounding(self, vector: np.ndarray) -> float:
+        """None: the features are summed before they are squared."""
+        return 0.0
+
+    score_rounding = rounding
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         self.n_products += 0.5

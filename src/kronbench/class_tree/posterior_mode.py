@@ -54,6 +54,17 @@ class Mode:
         """Newton steps made."""
         return len(self.path) - 1
 
+    def certify(self, covariance: Covariance, largest: float) -> None:
+        """Set the gap from the residual and its image, and whether it is at most ``largest`` Phi.
+
+        A square below the rounding errors of its terms, or below zero by them, certifies nothing:
+        the gap is at least these errors.
+        """
+        gap = abs(0.5 * dot(self.residual, self.residual_image))
+        self.gap = max(gap, covariance.rounding(self.residual))
+        self.gaps.append(self.gap)
+        self.converged = self.gap <= largest * self.value
+
 
 def run(steps: Generator[Any, Any, Any], covariance: Covariance) -> Any:
     """The result of a generator that asks for images, one at a time."""
@@ -105,6 +116,7 @@ class NewtonCG:
 
     in_features: ClassVar = True  # works on vectors of few features too
     certified: ClassVar = True  # whether a mode converged says how near it is
+    largest_gap = property(lambda self: self.tol)
 
     def met(self, mode: Mode) -> bool:
         """Whether the mode was found to the tolerance."""
@@ -140,9 +152,7 @@ class NewtonCG:
             residual *= -1
             mode.residual = residual
             mode.residual_image = yield residual
-            mode.gap = max(0.5 * dot(residual, mode.residual_image), 0.0)
-            mode.gaps.append(mode.gap)
-            mode.converged = mode.gap <= self.tol * mode.value
+            mode.certify(covariance, self.tol)
             if mode.converged or mode.n_iter >= self.max_iter:
                 return mode
             # Solve for the step, and go as far along it as Phi falls

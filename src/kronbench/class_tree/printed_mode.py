@@ -39,6 +39,7 @@ class PrintedNewton:
 
     in_features: ClassVar = False
     certified: ClassVar = False
+    largest_gap: ClassVar = 1e-3  # of Phi, where a mode has converged
 
     def met(self, mode: Mode) -> bool:
         """Whether the last step fell by no more than the tolerance."""
@@ -79,9 +80,7 @@ class PrintedNewton:
                 break
         mode.residual = -(loss.gradient(mode.probabilities) + mode.coef)
         mode.residual_image = yield mode.residual
-        mode.gap = max(0.5 * dot(mode.residual, mode.residual_image), 0.0)
-        mode.gaps.append(mode.gap)
-        mode.converged = mode.gap <= 1e-3 * mode.value
+        mode.certify(covariance, self.largest_gap)
         return mode
 
     def adjoint(
@@ -149,6 +148,8 @@ class _Symmetrized:
 
     def begin(self, beta, residual, image):
         """Conjugate gradients from here; ``beta`` and ``image``, K~V b, become the iterates."""
+        # Images of stored kernels may lie by columns, and the steps go on in place
+        beta, image, residual = map(np.ascontiguousarray, (beta, image, residual))
         self.beta, self.image, self._residual = beta, image, residual
         self._steps = ConjugateGradients((beta, image), (residual,))
 

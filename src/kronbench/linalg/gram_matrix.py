@@ -85,7 +85,7 @@ def gram(
         common = dense(X @ Y.T)
         if kernel == "linear":
             return common
-        either = _squares(X)[:, None] + _squares(Y) - common
+        either = squared_lengths(X)[:, None] + squared_lengths(Y) - common
         # zero for two zero vectors alone: it is at least half of x'x + y'y
         return np.divide(common, either, out=np.ones_like(common), where=either > 0)
     if _has_many_columns(X, Y):
@@ -207,7 +207,7 @@ def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def _squares(X):
+def squared_lengths(X: Any) -> np.ndarray:
     """Squared lengths of the rows, (m,)."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()

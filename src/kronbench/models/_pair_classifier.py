@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
+from kronbench.linalg.gram_matrix import as_floats, squared_lengths
 from kronbench.models._parameters import OfPairs
 from kronbench.pairs import PairData
 from kronbench.pairs.data import small_pairs, used_vertices
@@ -135,6 +138,22 @@ class PairClassifier(ClassifierMixin, OfPairs):
         check_columns(X.row_features, self._widths[0], "row")
         check_columns(X.col_features, self._widths[1], "col")
         return X
+
+
+def warn_of_rounded_squares(X: PairData, largest: float, remedy: str) -> None:
+    """Warn where ||x||^2 + ||z||^2 - 2 x'z, as others form distances, is rounded by more.
+
+    Of features that are far from zero, or of very different sizes, it keeps few digits.
+    """
+    sides = (as_floats(side).astype(np.float64) for side in (X.row_features, X.col_features))
+    error = np.finfo(float).eps * float(sum(squared_lengths(side).max() for side in sides))
+    if error > largest:
+        warnings.warn(
+            f"squared distances are rounded by {error:.1e}: centre and scale the features, or "
+            f"{remedy}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def occurring(X: PairData) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ from kronbench.models._parameters import COUNT, COUNT_FROM_0, estimator, paramet
 from kronbench.models._row_classifier import OfRows, Rows
 
 _BLOCK = 4096
+_ROUNDING = 1e-6  # of singular values, in single precision
 _KINDS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
@@ -65,7 +66,9 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         classes, y = np.unique(y, return_inverse=True)
         ones = np.ones(len(y), dtype=np.float32)
         indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
-        table = sparse.csr_array((indicators @ X)[:, self.words_]).astype(np.float32, copy=False)
+        table = sparse.csr_array((indicators @ X)[:, self.words_])
+        with np.errstate(over="ignore"):  # what is infinite then is told below
+            table = table.astype(np.float32, copy=False)
         n_classes = np.count_nonzero(np.diff(table.indptr))
         if self.n_components >= n_classes:
             raise InputError(
@@ -73,6 +76,10 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
                 "have documents"
             )
         total = table.sum(dtype=np.float64)
+        if not 0 < total < np.inf:
+            raise InputError(
+                "X has word counts beyond the range of single precision: multiply them by a number"
+            )
         row_root = np.sqrt(table.sum(axis=1, dtype=np.float64) / total)
         col_root = np.sqrt(table.sum(axis=0, dtype=np.float64) / total)
         table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
@@ -89,6 +96,13 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         values, turn = np.linalg.eigh(right.T @ right)
         del right
         kept = np.argsort(values)[::-1][: self.n_components]
+        # The largest possible value is one, so that rounding leaves this much of the others
+        if (n_axes := np.count_nonzero(values[kept] > _ROUNDING**2)) < self.n_components:
+            raise InputError(
+                f"n_components={self.n_components}: the classes differ in {n_axes} "
+                f"direction{'' if n_axes == 1 else 's'} of n_features={len(documents)}, give at "
+                "most as many"
+            )
         self.singular_values_ = np.sqrt(values[kept].astype(np.float64))
         self.positions_ = centred.rmatmat(left @ (turn[:, kept] / np.sqrt(values[kept])))
         self.positions_ *= _reciprocal(col_root)[:, None]

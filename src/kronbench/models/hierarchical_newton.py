@@ -49,6 +49,9 @@ _SOLVERS: dict[str, Callable] = {
     "printed": PrintedNewton,
 }
 
+# Of scores, by rounding alone: it changes probabilities by at most a quarter of it.
+_LARGEST_ROUNDING = 0.04
+
 
 @estimator
 class HierarchicalNewtonClassifier(RowClassifier):
@@ -290,10 +293,19 @@ class HierarchicalNewtonClassifier(RowClassifier):
             self.stop_reason_ = "tol"
         else:
             self.stop_reason_ = "max_iter" if mode.n_iter >= self.max_iter else "no_descent"
-        if not mode.converged and not stopped and solver.certified:
+        if not mode.converged and not stopped:
             warnings.warn(
                 f"the gap is {mode.gap / max(mode.value, 1e-300):.1e} of the objective after "
-                f"{mode.n_iter} Newton steps, not {self.tol:.1e}: raise max_iter or max_inner",
+                f"{mode.n_iter} Newton steps, not {solver.largest_gap:.1e}: raise max_iter or "
+                "max_inner, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        # Predictions are made of the coefficients, which cancel where kernel values are large
+        elif covariance.score_rounding(mode.coef) > _LARGEST_ROUNDING:
+            warnings.warn(
+                f"rounding changes scores by about {covariance.score_rounding(mode.coef):.1e}: "
+                "centre and scale the features, give smaller variances, or take dtype 'float64'",
                 ConvergenceWarning,
                 stacklevel=3,
             )

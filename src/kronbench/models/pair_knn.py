@@ -15,12 +15,18 @@ from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError
 from kronbench.linalg.gram_matrix import as_floats
-from kronbench.models._pair_classifier import PairClassifier, concatenated, occurring
+from kronbench.models._pair_classifier import (
+    PairClassifier,
+    concatenated,
+    occurring,
+    warn_of_rounded_squares,
+)
 from kronbench.models._parameters import COUNT, estimator, parameter
 from kronbench.pairs import PairData
 
 _BLOCK_BYTES = 2**26  # of distances, or of features and neighbours, of a block that is predicted
 _SMALLEST = 1e-150  # feature whose square is in the range of double precision
+_LARGEST_ROUNDING = 1e-4  # of squared distances, beside how far the vertices of a side lie apart
 _EMPTY = np.iinfo(np.int32).min
 _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
@@ -274,7 +280,13 @@ class PairSklearnKNN(PairNeighborsClassifier):
         """Build scikit-learn's search structure on the n pairs of X with two labels y (n,)."""
         self._signs = self._start_fit(X, y)
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
-        self._search.fit(concatenated(*occurring(X)), self._signs)
+        vertices = occurring(X)
+        self._search.fit(concatenated(*vertices), self._signs)
+        # Pairs that share a vertex are apart in the features of the other side alone
+        if self._search._fit_method == "brute":
+            spreads = [side.var(axis=0).sum() for side in vertices[::2]]
+            least = min([spread for spread in spreads if spread > 0], default=np.inf)
+            warn_of_rounded_squares(X, _LARGEST_ROUNDING * least, "use PairKNN")
         return self
 
     def _path(self, X, n_neighbors):

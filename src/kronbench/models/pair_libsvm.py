@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kronbench.errors import extra_for
-from kronbench.models._pair_classifier import PairClassifier
+from kronbench.models._pair_classifier import PairClassifier, warn_of_rounded_squares
 from kronbench.models._parameters import POSITIVE, estimator, parameter
 from kronbench.models.kron_newton import KronNewton
 from kronbench.pairs import PairData
+
+# Of the exponent of a kernel value: relative errors of as much in the values of close pairs.
+_LARGEST_ROUNDING = 1e-4
 
 
 @estimator
@@ -54,7 +57,10 @@ class PairLibSVM(PairClassifier):
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on n pairs with labels y (n,) of two values; between quadratic and cubic in n."""
-        model = _libsvm().train(self, X, self._start_fit(X, y))
+        signs = self._start_fit(X, y)
+        if not self.precompute:
+            warn_of_rounded_squares(X, _LARGEST_ROUNDING / self.gamma, "give precompute=True")
+        model = _libsvm().train(self, X, signs)
         # LibSVM counts a class as positive by the order of the labels that it met
         orientation = model.get_labels()[0]
         count = (model.l,)
