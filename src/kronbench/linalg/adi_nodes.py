@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
+from scipy.linalg import LinAlgWarning
 from scipy.special import ellipk, ellipkm1
 
-from kronbench.linalg.eigen import Spectrum
+from kronbench.linalg.eigen import Spectrum, completed
 
 _EPS = np.finfo(np.float64).eps
+# Where less than this is left of the leverage of left-out rows, features may be gone with them.
+_REGULAR = 1e-4
+# Beyond this product of rounding and condition number coordinates of K have lost their digits.
+_LOST = 1e-5
 
 
 def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.ndarray]:
@@ -113,6 +119,87 @@ class HeldOutFactors:
         for part in self._parts:
             U = self._vectors[part]
             vectors[part] -= (vectors[part] @ U.T) @ U
+
+
+class HeldOutFeatures:
+    """The same for eigenvectors U (n, k) of positive eigenvalues, as entries (n,) of vectors.
+
+    With features Phi = U S these factors are Phi_{-i} times those of C = Phi_{-i}'Phi_{-i},
+    applied to phi_i = S u_i. Vectors S z of features are kept as z, so that rounding is relative
+    to the size of each feature; coordinates of K would round relative to its largest eigenvalue.
+    For k < n the rows that are left must span the features, and C is regular.
+    """
+
+    def __init__(self, spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray] = ()):
+        self._scaled, self._vectors = spectrum.values / spectrum.values[-1], spectrum.vectors
+        self._spectrum, self._kappa, self._parts = spectrum, kappa, parts
+        self._z = self._vectors.copy()
+        self._project(self._z)
+
+    def next(self, center: float, pole: float) -> np.ndarray:
+        """Entries (n, n) of the next factor, one row for each left-out i."""
+        x, U = self._scaled, self._vectors
+        resolvent = 1.0 / (1.0 + pole * x)
+        gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
+        # The resolvent of C, by the identity of Sherman, Morrison and Woodbury
+        factor = self._z * resolvent
+        self._correct(factor, pole * x, resolvent, 1.0)
+        self._project(factor)
+        image = (x * factor) @ U.T
+        for part in self._parts or np.arange(len(U))[:, None]:
+            image[np.ix_(part, part)] = 0.0
+        # The two forms of _next_factors; C S z has the coordinates S (image U)
+        if pole > 1.0:
+            self._z = gain / pole * (self._z - (1.0 + pole * center) * factor)
+        else:
+            self._z = gain * (image @ U - center * factor)
+        self._project(self._z)
+        return image
+
+    def _correct(self, z, inner, outer, null):
+        """Add to the rows z_P of each part W U_P' (U_P W U_P' + null part)^-1 U_P inner z_P."""
+        U = self._vectors
+        if not self._parts:
+            rest = null * self._spectrum.null_leverage + self._spectrum.squared @ outer
+            z += (np.einsum("ia,ia->i", U * inner, z) / rest)[:, None] * (U * outer)
+        for part in self._parts:
+            V = U[part]
+            rest = null * (np.eye(len(part)) - V @ V.T) + (V * outer) @ V.T
+            z[part] += np.linalg.solve(rest, (V * inner) @ z[part].T).T @ (V * outer)
+
+    def _project(self, z):
+        """For k = n take away what is orthogonal to the features of the rows that are left."""
+        if self._spectrum.full:
+            self._correct(z, -1.0, 1.0 / self._scaled, 0.0)
+
+
+def held_out(
+    spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray]
+) -> tuple[HeldOutFactors | HeldOutFeatures, np.ndarray | None]:
+    """The factors, and the basis (n, n) of their coordinates; None for entries.
+
+    Coordinates of K, as long as they keep their digits; else those of features, if they can.
+    """
+    kept = spectrum.values > 0
+    spread = spectrum.values[-1] / (
+        spectrum.values[0] * spectrum.full + spectrum.values[-1] / kappa
+    )
+    if _EPS * spread > _LOST:
+        features = Spectrum(spectrum.values[kept], spectrum.vectors[:, kept])
+        rests = [features.null_leverage.min()]
+        for part in parts:
+            V = features.vectors[part]
+            rests.append(np.linalg.eigvalsh(np.eye(len(part)) - V @ V.T)[0])
+        if features.full or min(rests) > _REGULAR:
+            return HeldOutFeatures(features, kappa, parts), None
+        warnings.warn(
+            f"left-out predictions of setting 'D' lose digits to a condition number {spread:.1e}: "
+            "scale the features, or give a larger reg",
+            LinAlgWarning,
+            stacklevel=6,
+        )
+    spectrum = completed(spectrum)
+    return HeldOutFactors(spectrum, kappa, parts), spectrum.vectors
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

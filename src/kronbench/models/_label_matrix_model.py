@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_classifier import check_pairs, check_targets
 from kronbench.models._parameters import OfPairs, check_regs
-from kronbench.models._vertex_kernel import stacked
+from kronbench.models._vertex_kernel import FELT, rounding, stacked, warn_if_rounded
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features, as_features
 from kronbench.pairs.spectral_filters import tikhonov
@@ -176,7 +176,8 @@ class RidgeOfSides(LabelMatrixModel):
     def _fit_sides(self, Y, rows, cols=None):
         self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
         self._projected = self._of_columns("project", rows.project(Y))
-        self._coef: Any = self._solve()
+        self._coef: Any = None
+        self._solve()
         return self
 
     def _of_columns(self, method, T):
@@ -184,14 +185,45 @@ class RidgeOfSides(LabelMatrixModel):
         return T if self._cols is None else getattr(self._cols, method)(T.T).T
 
     def _solve(self):
-        return self._of_columns("solve", self._rows.solve(self._projected))
+        """Set the coefficients, and what predictions take in their place.
+
+        They are the same unless the kernel's rounding would be felt: then sides with linear
+        features are folded, and what embedded vertices are multiplied with are weights of axes.
+        """
+        if self._coef is not None:
+            return
+        sides = [side for side in (self._rows, self._cols) if side is not None]
+        for side in sides:
+            side.folded = False
+        self._coef = self._of_columns("solve", self._rows.solve(self._projected))
+        self._weights_of_axes = self._coef
+        if all(side.primal for side in sides):
+            return
+        lost = self._rounding()
+        if lost > FELT and any(side.foldable for side in sides):
+            for side in sides:
+                side.folded = side.foldable
+            self._coef = self._of_columns("solve", self._rows.solve(self._projected))
+            self._weights_of_axes = self._of_columns("weigh", self._rows.weigh(self._projected))
+            lost = self._rounding()
+        warn_if_rounded(lost, stacklevel=6)
+
+    def _rounding(self):
+        felt = self._rows.sizes[:, None] * self._weights_of_axes
+        felt = felt if self._cols is None else felt * self._cols.sizes
+        return rounding(felt, self._projected if self._labels is None else self._labels)
 
     @property
     def coef_(self) -> np.ndarray:
         """Coefficients, solved for when first asked for."""
-        if self._coef is None:
-            self._coef = self._solve()
+        self._solve()
         return self._coef
+
+    @property
+    def _weighing(self):
+        """What the products with embedded vertices are."""
+        self._solve()
+        return self._weights_of_axes
 
     @property
     def dual_coef_(self) -> np.ndarray:
