@@ -6,7 +6,6 @@ does not depend on the scales of the features.
 
 import warnings
 from collections import Counter
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.linalg import LinAlgWarning
 
 from kronbench.errors import InputError
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
+from tests.models.complete_problems import splits
 
 SCALES = 10.0 ** np.arange(-6, 9, 2)
 REGS = (1e-9, 1e-4, 1.0, 1e4)
@@ -69,16 +69,18 @@ def of_rows(D, T, Y, reg, D_new, T_new):
     return D_new @ solution(D, reg) @ Y
 
 
-def retrained(reference, setting, D, T, Y, reg):
-    """Left-out predictions of settings B and D, each from a fit of its own."""
-    F = np.empty(Y.shape)
-    everything = [np.arange(Y.shape[1])]
-    for i in range(len(Y)):
-        rows = np.arange(len(Y)) != i
-        for j in np.arange(Y.shape[1])[:, None] if setting == "D" else everything:
-            cols = ~np.isin(np.arange(Y.shape[1]), j) if setting == "D" else j
-            kept = D[rows], T[cols], Y[rows][:, cols]
-            F[i, j] = reference(*kept, reg, D[[i]], T[j])[0]
+def left_out(name, setting, D, T, Y, reg):
+    """Predictions without a pair, its row, its column or both, each from a fit of its own."""
+    F, pairs = np.empty(Y.shape), np.kron(D, T)
+    for train, test in splits(setting, None, Y.shape):
+        if name == "Kronecker":
+            kept, new = reduced(pairs[train.ravel()], pairs[test.ravel()])
+            F[test] = new @ solution(kept, reg) @ Y[train]
+            continue
+        rows, cols = (train.any(axis=axis) for axis in (1, 0))
+        new_rows, new_cols = (test.any(axis=axis) for axis in (1, 0))
+        kept = D[rows], T[cols], Y[np.ix_(rows, cols)], reg, D[new_rows], T[new_cols]
+        F[test] = MODELS[name][2](*kept).ravel()
     return F
 
 
@@ -110,6 +112,148 @@ def counts(found_of, expected_of, width, cases):
         error = np.abs(given - expected).max() / np.abs(Y).max()
         told = any(issubclass(one.category, LinAlgWarning) for one in said)
         found["told, but right"] += told and error <= RIGHT
-        found["right" if error <= RIGHT else "told" if told else
-              f"wrong by {error:.1g}: {scale:g}, {sides}, {dtype.__name__}, {reg:g}"] += 1  # fmt: skip
+        wrong = f"wrong by {error:.1g}: {scale:g}, {sides}, {dtype.__name__}, {reg:g}"
+        found["right" if error <= RIGHT else "told" if told else wrong] += 1
     return +found
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MODELS)
+def test_predictions(name, width):
+    def predicted(D, T, Y, reg):
+        return fitted(name, reg, (D[:M], T[:Q], Y)).predict_matrix(D, T)
+
+    def expected(D, T, Y, reg):
+        return MODELS[name][2](D[:M], T[:Q], Y, reg, D, T)
+
+    assert counts(predicted, expected, width, CASES) == {"right": len(CASES)}
+
+
+SETTINGS = [("Kronecker", "ABCD"), ("two steps", "BCD"), ("independent", "B")]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    ("name", "setting"), [(name, setting) for name, them in SETTINGS for setting in them]
+)
+def test_left_out_predictions(name, setting, width):
+    def predicted(D, T, Y, reg):
+        return fitted(name, reg, (D[:M], T[:Q], Y)).loo(setting)
+
+    def expected(D, T, Y, reg):
+        return left_out(name, setting, D[:M], T[:Q], Y, reg)
+
+    some = CASES[::11]  # of every scale, precision and weight
+    assert counts(predicted, expected, width, some) == {"right": len(some)}
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "gaussian"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["Kronecker", "two steps"])
+def test_kernels_that_have_lost_digits_are_told(name, width, kernel):
+    """Where there are no features to take in place of the kernel, as many are told."""
+    parameters = {"row_kernel": kernel, "col_kernel": kernel}
+    if kernel == "gaussian":
+        parameters |= {"row_gamma": 0.1, "col_gamma": 0.1}
+
+    def predicted(D, T, Y, reg):
+        D, T = D.astype(float), T.astype(float)
+        given = (
+            (D[:M], T[:Q], Y) if kernel == "gaussian" else (D[:M] @ D[:M].T, T[:Q] @ T[:Q].T, Y)
+        )
+        at = (D, T) if kernel == "gaussian" else (D @ D[:M].T, T @ T[:Q].T)
+        return fitted(name, reg, given, **parameters).predict_matrix(*at)
+
+    def expected(D, T, Y, reg):
+        if kernel == "gaussian":  # features of all vertices whose products are the kernel
+            D, T = (np.linalg.cholesky(gaussian(side)) for side in (D, T))
+        return MODELS[name][2](D[:M], T[:Q], Y, reg, D, T)
+
+    found = counts(predicted, expected, width, CASES)
+    assert not any(kind.startswith("wrong") for kind in found), found
+    assert found["right"] >= len(CASES) / 4
+    assert found["told, but right"] <= len(CASES) / 4
+    if kernel == "precomputed":
+        assert found["told"] > 0
+
+
+def gaussian(features):
+    return np.exp(-0.1 * ((features[:, None] - features[None]) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("parameter", ["no weight", "cutoff"])
+def test_least_squares_without_a_weight(name, width, parameter):
+    """The pseudo-inverse, and the filter that cuts off nothing that is not rounding."""
+
+    def predicted(D, T, Y, reg):
+        of = "row_filter", "col_filter"
+        filters = dict.fromkeys(of if name == "two steps" else ["filter"], "cutoff")
+        model = (0.0, {}) if parameter == "no weight" else (1e-30, filters)
+        return fitted(name, model[0], (D[:M], T[:Q], Y), **model[1]).predict_matrix(D, T)
+
+    def expected(D, T, Y, reg):
+        return MODELS[name][2](D[:M], T[:Q], Y, 0.0, D, T)
+
+    some = CASES[:: len(REGS)]
+    found = counts(predicted, expected, width, some)
+    found.pop("told, but right", None)
+    assert found == {"right": len(some)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_ranking(width):
+    """Scores of a row are known up to a constant."""
+
+    def centred(F):
+        return F - F.mean(axis=1, keepdims=True)
+
+    def predicted(D, T, Y, reg):
+        model = fitted("Kronecker", reg, (D[:M], T[:Q], Y), loss="ranking")
+        return centred(model.predict_matrix(D, T))
+
+    def expected(D, T, Y, reg):
+        middle = T - T[:Q].mean(axis=0)
+        return centred(of_both(D[:M], middle[:Q], centred(Y), reg, D, middle))
+
+    some = CASES[::11]
+    assert counts(predicted, expected, width, some) == {"right": len(some)}
+
+
+@pytest.mark.parametrize("start", [3, 7], ids=["wide at first", "thin"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_new_rows_and_columns(width, start):
+    """Updates, in the features and in the kernel, and on the way from it to the features."""
+
+    def predicted(D, T, Y, reg):
+        model = fitted("two steps", reg, (D[:start], T[: Q - 2], Y[:start, : Q - 2]))
+        model.partial_fit_rows(D[start : M - 1], Y[start : M - 1, : Q - 2])
+        assert np.isfinite(model.coef_).all()
+        model.partial_fit_cols(T[Q - 2 : Q], Y[: M - 1, Q - 2 :])
+        model.partial_fit_rows(D[M - 1 : M], Y[M - 1 :])
+        return model.predict_matrix(D, T)
+
+    def expected(D, T, Y, reg):
+        return of_steps(D[:M], T[:Q], Y, reg, D, T)
+
+    some = CASES[::3]
+    assert counts(predicted, expected, width, some) == {"right": len(some)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MODELS)
+def test_dual_coefficients_are_what_is_left_of_the_labels(name, width):
+    some = CASES[1 :: len(REGS)]
+
+    def predicted(D, T, Y, reg):
+        return reg ** len(MODELS[name][1]) * fitted(name, reg, (D[:M], T[:Q], Y)).dual_coef_
+
+    def expected(D, T, Y, reg):
+        D, T = D[:M], T[:Q]
+        fitted_rows = of_rows(D, T, Y, reg, D, T)
+        if name == "two steps":
+            return Y - fitted_rows - of_rows(T, D, (Y - fitted_rows).T, reg, T, D).T
+        return Y - (fitted_rows if name == "independent" else of_both(D, T, Y, reg, D, T))
+
+    assert counts(predicted, expected, width, some) == {"right": len(some)}

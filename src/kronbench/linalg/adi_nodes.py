@@ -10,7 +10,7 @@ from numba import njit
 from scipy.linalg import LinAlgWarning
 from scipy.special import ellipk, ellipkm1
 
-from kronbench.linalg.eigen import Spectrum, completed
+from kronbench.linalg.eigen import Spectrum
 
 _EPS = np.finfo(np.float64).eps
 # Where less than this is left of the leverage of left-out rows, features may be gone with them.
@@ -130,11 +130,10 @@ class HeldOutFeatures:
     For k < n the rows that are left must span the features, and C is regular.
     """
 
-    def __init__(self, spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray] = ()):
+    def __init__(self, spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray]):
         self._scaled, self._vectors = spectrum.values / spectrum.values[-1], spectrum.vectors
-        self._spectrum, self._kappa, self._parts = spectrum, kappa, parts
-        self._z = self._vectors.copy()
-        self._project(self._z)
+        self._full, self._kappa, self._parts = spectrum.full, kappa, parts
+        self._z = self._projected(self._vectors.copy())
 
     def next(self, center: float, pole: float) -> np.ndarray:
         """Entries (n, n) of the next factor, one row for each left-out i."""
@@ -142,35 +141,30 @@ class HeldOutFeatures:
         resolvent = 1.0 / (1.0 + pole * x)
         gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
         # The resolvent of C, by the identity of Sherman, Morrison and Woodbury
-        factor = self._z * resolvent
-        self._correct(factor, pole * x, resolvent, 1.0)
-        self._project(factor)
+        factor = self._corrected(self._z * resolvent, pole * x, resolvent, 1.0)
+        factor = self._projected(factor)
         image = (x * factor) @ U.T
-        for part in self._parts or np.arange(len(U))[:, None]:
+        for part in self._parts:
             image[np.ix_(part, part)] = 0.0
         # The two forms of _next_factors; C S z has the coordinates S (image U)
         if pole > 1.0:
-            self._z = gain / pole * (self._z - (1.0 + pole * center) * factor)
+            step = (self._z - (1.0 + pole * center) * factor) / pole
         else:
-            self._z = gain * (image @ U - center * factor)
-        self._project(self._z)
+            step = image @ U - center * factor
+        self._z = self._projected(gain * step)
         return image
 
-    def _correct(self, z, inner, outer, null):
-        """Add to the rows z_P of each part W U_P' (U_P W U_P' + null part)^-1 U_P inner z_P."""
-        U = self._vectors
-        if not self._parts:
-            rest = null * self._spectrum.null_leverage + self._spectrum.squared @ outer
-            z += (np.einsum("ia,ia->i", U * inner, z) / rest)[:, None] * (U * outer)
+    def _corrected(self, z, inner, outer, null):
+        """z, for the rows of each part plus W U' (null (I - U U') + U W U')^-1 U inner z."""
         for part in self._parts:
-            V = U[part]
-            rest = null * (np.eye(len(part)) - V @ V.T) + (V * outer) @ V.T
-            z[part] += np.linalg.solve(rest, (V * inner) @ z[part].T).T @ (V * outer)
+            U = self._vectors[part]
+            rest = null * (np.eye(len(part)) - U @ U.T) + (U * outer) @ U.T
+            z[part] += np.linalg.solve(rest, (U * inner) @ z[part].T).T @ (U * outer)
+        return z
 
-    def _project(self, z):
-        """For k = n take away what is orthogonal to the features of the rows that are left."""
-        if self._spectrum.full:
-            self._correct(z, -1.0, 1.0 / self._scaled, 0.0)
+    def _projected(self, z):
+        """For k = n less what is orthogonal to the features of the rows that are left."""
+        return self._corrected(z, -1.0, 1.0 / self._scaled, 0.0) if self._full else z
 
 
 def held_out(
@@ -180,25 +174,22 @@ def held_out(
 
     Coordinates of K, as long as they keep their digits; else those of features, if they can.
     """
-    kept = spectrum.values > 0
-    spread = spectrum.values[-1] / (
-        spectrum.values[0] * spectrum.full + spectrum.values[-1] / kappa
-    )
+    most, least = spectrum.values[-1], spectrum.values[0] * spectrum.full
+    spread = 1.0 / (least / most + 1.0 / kappa)
     if _EPS * spread > _LOST:
+        kept = spectrum.values > 0
         features = Spectrum(spectrum.values[kept], spectrum.vectors[:, kept])
-        rests = [features.null_leverage.min()]
-        for part in parts:
-            V = features.vectors[part]
-            rests.append(np.linalg.eigvalsh(np.eye(len(part)) - V @ V.T)[0])
-        if features.full or min(rests) > _REGULAR:
-            return HeldOutFeatures(features, kappa, parts), None
+        each = parts or list(np.arange(len(spectrum.vectors))[:, None])
+        corners = (np.eye(len(U)) - U @ U.T for U in map(features.vectors.__getitem__, each))
+        if features.full or min(np.linalg.eigvalsh(rest)[0] for rest in corners) > _REGULAR:
+            return HeldOutFeatures(features, kappa, each), None
         warnings.warn(
             f"left-out predictions of setting 'D' lose digits to a condition number {spread:.1e}: "
             "scale the features, or give a larger reg",
             LinAlgWarning,
             stacklevel=6,
         )
-    spectrum = completed(spectrum)
+    spectrum = spectrum.completed()
     return HeldOutFactors(spectrum, kappa, parts), spectrum.vectors
 
 

@@ -53,6 +53,14 @@ class Spectrum:
             return np.zeros(len(self.vectors))
         return np.maximum(1.0 - self.squared.sum(axis=1), 0.0)
 
+    def completed(self) -> Spectrum:
+        """All n eigenpairs, with those of eigenvalues zero that are left out."""
+        if self.full:
+            return self
+        vectors = np.hstack([qr(self.vectors)[0][:, len(self.values) :], self.vectors])
+        zeros = np.zeros(len(vectors) - len(self.values))
+        return Spectrum(np.concatenate([zeros, self.values]), vectors)
+
     def coordinates(self, Y: np.ndarray) -> np.ndarray:
         """``vectors.T @ Y``."""
         return self.vectors.T @ Y
@@ -137,33 +145,22 @@ def feature_factors(features: np.ndarray) -> tuple[Spectrum, np.ndarray]:
         sizes = np.linalg.norm(features, axis=0)
         if not np.isfinite(sizes @ sizes):
             raise InputError("squares of features are too large for a number: scale the features")
-    used = sizes[sizes > 0]
-    if not len(used) or used.max() <= _EVEN * used.min():
+    largest = sizes.max(initial=0.0)
+    if largest <= _EVEN * sizes.min(initial=np.inf, where=sizes > 0):
         U, singular, Vt = np.linalg.svd(features, full_matrices=False)
-        V, combined = Vt.T, sizes.max(initial=0.0)
+        V, combined = Vt.T, largest
     else:
-        # gejsv takes at least as many rows as columns. Its option "F" pivots rows as well as
-        # columns, because the rows of the transposed features differ in size.
+        # gejsv takes no more columns than rows. Its option "F" (2) pivots rows as well, because
+        # the rows of transposed features differ in size.
         wide = features.shape[0] < features.shape[1]
-        given = np.asfortranarray(features.T if wide else features)
-        scaled, U, V, work, _, info = dgejsv(given, joba=2, jobt=1)
+        scaled, U, V, work, _, info = dgejsv(features.T if wide else features, joba=2, jobt=1)
         if info:
             raise LinAlgError(f"gejsv found no singular values (info={info})")
-        singular = scaled * (work[0] / work[1])
         U, V = (V, U) if wide else (U, V)
+        singular = scaled * (work[0] / work[1])
         combined = np.linalg.norm(sizes[:, None] * V, axis=0)
     kept = np.flatnonzero(singular > max(features.shape) * _EPS * combined)[::-1]
     return Spectrum(singular[kept] ** 2, np.ascontiguousarray(U[:, kept])), V[:, kept]
-
-
-def completed(spectrum: Spectrum) -> Spectrum:
-    """All n eigenpairs of a spectrum that leaves out eigenvalues of zero."""
-    n, k = spectrum.vectors.shape
-    if spectrum.full:
-        return spectrum
-    rest = qr(spectrum.vectors)[0][:, k:]
-    values = np.concatenate([np.zeros(n - k), spectrum.values])
-    return Spectrum(values, np.ascontiguousarray(np.hstack([rest, spectrum.vectors])))
 
 
 def psd_part(similarity: np.ndarray) -> np.ndarray:

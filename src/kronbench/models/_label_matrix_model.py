@@ -177,6 +177,7 @@ class RidgeOfSides(LabelMatrixModel):
         self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
         self._projected = self._of_columns("project", rows.project(Y))
         self._coef: Any = None
+        self._weights_of_axes: Any = None
         self._solve()
         return self
 
@@ -185,45 +186,34 @@ class RidgeOfSides(LabelMatrixModel):
         return T if self._cols is None else getattr(self._cols, method)(T.T).T
 
     def _solve(self):
-        """Set the coefficients, and what predictions take in their place.
+        """The coefficients, and what predictions take in their place, when first asked for.
 
-        They are the same unless the kernel's rounding would be felt: then sides with linear
-        features are folded, and what embedded vertices are multiplied with are weights of axes.
+        They are the same unless the kernel's rounding would be felt: then linear sides are
+        folded, and what embedded vertices are multiplied with are weights of features' axes.
         """
         if self._coef is not None:
-            return
-        sides = [side for side in (self._rows, self._cols) if side is not None]
-        for side in sides:
-            side.folded = False
-        self._coef = self._of_columns("solve", self._rows.solve(self._projected))
-        self._weights_of_axes = self._coef
-        if all(side.primal for side in sides):
-            return
-        lost = self._rounding()
-        if lost > FELT and any(side.foldable for side in sides):
+            return self._coef, self._weights_of_axes
+        sides = [self._rows] if self._cols is None else [self._rows, self._cols]
+        for fold in (False, True):
             for side in sides:
-                side.folded = side.foldable
+                side.folded = fold and side.kernel == "linear" and not side.primal
             self._coef = self._of_columns("solve", self._rows.solve(self._projected))
-            self._weights_of_axes = self._of_columns("weigh", self._rows.weigh(self._projected))
-            lost = self._rounding()
+            self._weights_of_axes = self._coef
+            if any(side.folded for side in sides):
+                weights = self._rows.weigh(self._projected)
+                self._weights_of_axes = self._of_columns("weigh", weights)
+            felt = self._rows.sizes[:, None] * self._weights_of_axes
+            felt = felt if self._cols is None else felt * self._cols.sizes
+            lost = rounding(felt, self._projected if self._labels is None else self._labels)
+            if lost <= FELT:
+                break
         warn_if_rounded(lost, stacklevel=6)
-
-    def _rounding(self):
-        felt = self._rows.sizes[:, None] * self._weights_of_axes
-        felt = felt if self._cols is None else felt * self._cols.sizes
-        return rounding(felt, self._projected if self._labels is None else self._labels)
+        return self._coef, self._weights_of_axes
 
     @property
     def coef_(self) -> np.ndarray:
         """Coefficients, solved for when first asked for."""
-        self._solve()
-        return self._coef
-
-    @property
-    def _weighing(self):
-        """What the products with embedded vertices are."""
-        self._solve()
-        return self._weights_of_axes
+        return self._solve()[0]
 
     @property
     def dual_coef_(self) -> np.ndarray:

@@ -14,13 +14,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense, gram
-from kronbench.linalg.eigen import (
-    Spectrum,
-    check_symmetric,
-    completed,
-    feature_factors,
-    kernel_spectrum,
-)
+from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_factors, kernel_spectrum
 from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.spectral_filters import as_filter, tikhonov
@@ -115,15 +109,11 @@ def eigenpairs(sides: Sequence[VertexKernel], reg: float) -> list[Spectrum]:
     Where the rounding of the kernels is felt, those of linear kernels come from the features.
     """
     found = [side.thin_spectrum for side in sides]
-    largest = [spectrum.values.max(initial=0.0) for spectrum in found]
-    least = [
-        spectrum.values.min(initial=most) for spectrum, most in zip(found, largest, strict=True)
-    ]
-    felt = _EPS * np.prod(largest) > FELT * (np.prod(least) + reg)
-    return [
-        side.factors[0] if felt and side.kernel == "linear" else spectrum
-        for side, spectrum in zip(sides, found, strict=True)
-    ]
+    ends = [(each.values.max(initial=0.0), each.values.min(initial=1e100)) for each in found]
+    largest, least = np.prod(ends, axis=0)
+    if _EPS * largest <= FELT * (least + reg):
+        return found
+    return [side.factors[0] if side.kernel == "linear" else side.spectrum for side in sides]
 
 
 class VertexRidge(VertexKernel):
@@ -141,11 +131,8 @@ class VertexRidge(VertexKernel):
         super().__init__(model, name, features, vertices)
         self._inverse = None  # in the primal, once Woodbury's identity has updated it
         self._set_system()
-        if self.reg == 0:
-            values = self.thin_spectrum.values
-            # The singular values of features keep the digits that their squares lose.
-            values = np.sqrt(values) if self.thin else values
-            warn_if_ill_conditioned(values, f"the {name} kernel", stacklevel=5)
+        if self.reg == 0 and self.kernel != "linear":  # features keep the digits of squares
+            warn_if_ill_conditioned(self.spectrum.values, f"the {name} kernel", stacklevel=5)
 
     def _set_system(self):
         self._factor = None
@@ -178,7 +165,7 @@ class VertexRidge(VertexKernel):
                 if self.primal:
                     values, vectors = np.linalg.eigh(self._system)
                     return vectors @ ((vectors.T @ T) / np.maximum(values, self.reg)[:, None])
-        spectrum = completed(self.thin_spectrum)
+        spectrum = self.thin_spectrum.completed()
         self._size = np.linalg.norm(spectrum.values)
         filtered = self.filter(spectrum.values, self.reg)
         return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
@@ -192,17 +179,11 @@ class VertexRidge(VertexKernel):
         return filtered[:, None] * spectrum.coordinates(T)
 
     @property
-    def foldable(self) -> bool:
-        return self.kernel == "linear" and not self.primal
-
-    @property
     def sizes(self) -> np.ndarray:
-        """The norm of what each row of ``weigh`` is multiplied with, over all vertices."""
+        """The norm, over all vertices, of what a row of ``weigh`` is multiplied with."""
         if self.primal:
             return np.sqrt(self._system.diagonal())
-        if self.folded:
-            return np.sqrt(self.factors[0].values)
-        return np.full(len(self.vertices), self._size)
+        return np.sqrt(self.factors[0].values) if self.folded else np.array([self._size])
 
     def _cholesky(self):
         if self._factor is None:
@@ -304,13 +285,13 @@ def warn_if_ill_conditioned(values: np.ndarray, name: str, stacklevel: int) -> N
 
 
 def rounding(felt: np.ndarray, Y: Matrix) -> float:
-    """What the rounding of terms of the size ``felt`` is, as a part of the size of labels."""
+    """What the rounding of terms of the size ``felt`` is, as a part of the size of the labels."""
     size = np.linalg.norm(Y.data if sparse.issparse(Y) else Y)
     return float(_EPS * np.linalg.norm(felt) / size) if size else 0.0
 
 
 def warn_if_rounded(lost: float, stacklevel: int) -> None:
-    """LinAlgWarning where kernels round by more than labels can bear, as a part of their size."""
+    """LinAlgWarning where ``rounding`` is more than predictions can bear."""
     if not lost <= _WRONG:
         warnings.warn(
             f"the rounding of the kernel matrices may move predictions by {lost:.1e} times the "

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError, check_positive
-from kronbench.linalg.eigen import completed
 from kronbench.models._label_matrix_model import LabelMatrixModel, check_exact
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
 from kronbench.models._vertex_kernel import (
@@ -76,14 +75,12 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         rows.folded, cols.folded = ("factors" in vars(side) for side in (rows, cols))
         x, s = (spectrum.values for spectrum in spectra)
         weights = self._filtered(*spectra)
-        if reg == 0:
-            # The singular values of features keep the digits that their squares lose.
-            kept = (x**0.5 if rows.folded else x), (s**0.5 if cols.folded else s)
-            warn_if_ill_conditioned(np.outer(*kept), "the Kronecker product kernel", stacklevel=4)
+        if reg == 0 and not (rows.folded and cols.folded):
+            warn_if_ill_conditioned(np.outer(x, s), "the Kronecker product kernel", stacklevel=4)
         # Of a kernel the product with its largest eigenvalue rounds, of features each axis alone
-        rounded = (x if rows.folded else np.linalg.norm(x))[..., None] * weights
-        rounded = rounded * (s if cols.folded else np.linalg.norm(s))
-        warn_if_rounded(rounding(rounded, Y), stacklevel=4)
+        felt = weights * (x[:, None] if rows.folded else np.linalg.norm(x))
+        felt = felt * (s if cols.folded else np.linalg.norm(s))
+        warn_if_rounded(rounding(felt, Y), stacklevel=4)
         left = np.sqrt(x)[:, None] * weights if rows.folded else spectra[0].vectors @ weights
         self._coef = left * np.sqrt(s) if cols.folded else left @ spectra[1].vectors.T
         return self
@@ -98,7 +95,7 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         """Dual coefficients (m, q); of linear kernels computed at each call."""
         if not (self._rows.folded or self._cols.folded):
             return self._coef
-        rows, cols = (completed(side.thin_spectrum) for side in (self._rows, self._cols))
+        rows, cols = (side.thin_spectrum.completed() for side in (self._rows, self._cols))
         return rows.vectors @ self._filtered(rows, cols) @ cols.vectors.T
 
     def _scores(self, row_features, col_features):
@@ -122,10 +119,10 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
                 f"symmetric=True has no shortcut in setting {setting!r}, only in 'A': "
                 "TwoStepRidge has one in each"
             )
-        spectra = eigenpairs((self._rows, self._cols), min(regs[0]))
-        # In setting D the null space of few features is left out
-        spectra = spectra if setting == "D" else map(completed, spectra)
-        given = *spectra, self._labels, regs[0]
+        rows, cols = eigenpairs((self._rows, self._cols), min(regs[0]))
+        if setting != "D":
+            rows, cols = rows.completed(), cols.completed()
+        given = rows, cols, self._labels, regs[0]
         if symmetric:
             return enumerate(kron_symmetric_pairs(*given))
         if folds is None:

@@ -80,7 +80,7 @@ class IndependentRidge(RidgeOfSides):
         """Predictions (m', q) of all tasks for new row vertices, as ``CompleteKronRidge``'s."""
         check_is_fitted(self)
         row_features = as_features(row_features, "row_features")
-        weights = self._weighing  # first, because it settles where vertices are embedded
+        weights = self._solve()[1]  # first, because it settles how vertices are embedded
         return np.asarray(self._rows.embed(row_features) @ weights)
 
     def predict(self, X: PairData) -> np.ndarray:

@@ -60,7 +60,7 @@ class TwoStepRidge(RidgeOfSides, TwoKernels):
         return self._fit_sides(Y, rows, cols)
 
     def _scores(self, row_features, col_features):
-        weights = self._weighing  # first, because it settles where vertices are embedded
+        weights = self._solve()[1]  # first, because it settles how vertices are embedded
         return self._rows.embed(row_features) @ weights, self._cols.embed(col_features)
 
     def partial_fit_cols(self, features: Features, Y: Features) -> Self:
@@ -81,8 +81,10 @@ class TwoStepRidge(RidgeOfSides, TwoKernels):
         sides = self._rows, self._cols
         for side in sides:
             check_exact(side.filter)
-        spectra = [eigenpairs([side], min(reg))[0] for side, reg in zip(sides, regs, strict=True)]
-        problem = setting, *spectra, dense(self._labels), regs[0], regs[1]
+        (rows,), (cols,) = (
+            eigenpairs([side], min(r)) for side, r in zip(sides, regs, strict=True)
+        )
+        problem = setting, rows, cols, dense(self._labels), regs[0], regs[1]
         if symmetric:
             return two_step_symmetric(*problem)
         if folds is None:

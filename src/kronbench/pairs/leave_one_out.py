@@ -32,8 +32,7 @@ def kron_leave_one_out(
             yield F.T
         return
     if setting == "D":
-        for reg in regs:
-            yield kron_both(rows, cols, Y, reg)
+        yield from (kron_both(rows, cols, Y, reg) for reg in regs)
         return
     coordinates = rows.coordinates(Y) @ cols.vectors
     # In direction v_b the labels Y v_b follow ridge regression with the kernel s_b K (B): its own
@@ -122,9 +121,8 @@ def kron_both(
     if scale == 0:
         return predicted
     kappa = scale / reg
-    (left, U), (right, V) = (
-        held_out(*of) for of in ((rows, kappa, parts[0]), (cols, kappa, parts[1]))
-    )
+    left, U = held_out(rows, kappa, parts[0])
+    right, V = held_out(cols, kappa, parts[1])
     coordinates = Y if U is None else U.T @ Y
     coordinates = coordinates if V is None else coordinates @ V
     nodes = np.transpose(reciprocal_nodes(kappa))
