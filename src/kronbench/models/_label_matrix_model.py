@@ -196,7 +196,7 @@ class RidgeOfSides(LabelMatrixModel):
         sides = [self._rows] if self._cols is None else [self._rows, self._cols]
         for fold in (False, True):
             for side in sides:
-                side.folded = fold and side.kernel == "linear" and not side.primal
+                side.fold(fold)
             self._coef = self._of_columns("solve", self._rows.solve(self._projected))
             self._weights_of_axes = self._coef
             if any(side.folded for side in sides):

@@ -162,6 +162,7 @@ class VertexRidge(VertexKernel):
                 return cho_solve(self._cholesky(), T)
             except LinAlgError:  # reg is below the rounding of the kernel
                 self._cholesky_suits = False
+                self.fold(False)
                 if self.primal:
                     values, vectors = np.linalg.eigh(self._system)
                     return vectors @ ((vectors.T @ T) / np.maximum(values, self.reg)[:, None])
@@ -169,6 +170,14 @@ class VertexRidge(VertexKernel):
         self._size = np.linalg.norm(spectrum.values)
         filtered = self.filter(spectrum.values, self.reg)
         return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
+
+    def fold(self, asked: bool) -> None:
+        """Settle whether predictions come from factors of linear features."""
+        self.folded = False
+        if self.kernel == "linear" and not self.primal:
+            if not (asked or self._cholesky_suits):
+                asked = eigenpairs([self], self.reg)[0] is not vars(self).get("spectrum")
+            self.folded = asked
 
     def weigh(self, T: np.ndarray) -> np.ndarray:
         """What embedded vertices are multiplied with: of a folded side, weights of its axes."""
