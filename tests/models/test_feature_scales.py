@@ -69,10 +69,10 @@ def of_rows(D, T, Y, reg, D_new, T_new):
     return D_new @ solution(D, reg) @ Y
 
 
-def left_out(name, setting, D, T, Y, reg):
+def left_out(name, setting, D, T, Y, reg, folds=None):
     """Predictions without a pair, its row, its column or both, each from a fit of its own."""
     F, pairs = np.empty(Y.shape), np.kron(D, T)
-    for train, test in splits(setting, None, Y.shape):
+    for train, test in splits(setting, folds, Y.shape):
         if setting == "A":  # what is left is no product of rows and columns
             kept, new = reduced(pairs[train.ravel()], pairs[test.ravel()])
             F[test] = new @ solution(kept, reg) @ Y[train]
@@ -80,7 +80,7 @@ def left_out(name, setting, D, T, Y, reg):
         rows, cols = (train.any(axis=axis) for axis in (1, 0))
         new_rows, new_cols = (test.any(axis=axis) for axis in (1, 0))
         kept = D[rows], T[cols], Y[np.ix_(rows, cols)], reg, D[new_rows], T[new_cols]
-        F[test] = MODELS[name][2](*kept).ravel()
+        F[test] = MODELS[name][2](*kept).ravel()  # the places of ``test``, row by row
     return F
 
 
@@ -145,6 +145,28 @@ def test_left_out_predictions(name, setting, width):
 
     some = CASES[::11]  # of every scale, precision and weight
     assert counts(predicted, expected, width, some) == {"right": len(some)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["Kronecker", "two steps"])
+def test_folds_of_rows_and_columns(name, width):
+    folds = [0, 1, 2, 3, 0, 1, 2, 3, 3], [0, 1, 2, 1, 2, 3, 3]
+
+    def predicted(D, T, Y, reg):
+        return fitted(name, reg, (D[:M], T[:Q], Y)).loo("D", folds)
+
+    def expected(D, T, Y, reg):
+        return left_out(name, "D", D[:M], T[:Q], Y, reg, folds)
+
+    assert counts(predicted, expected, width, CASES[::3]) == {"right": len(CASES[::3])}
+
+
+def test_features_that_leave_with_a_fold_are_told():
+    """Neither form of setting D has digits where what is left spans less than the features."""
+    D, T, Y = table(1e8, "both sides", np.float64, "thin")
+    model = fitted("Kronecker", 1.0, (D[:M], T[:Q], Y))
+    with pytest.warns(LinAlgWarning, match="setting 'D' lose digits .* scale the features"):
+        model.loo("D", ([0] * 6 + [1] * 3, [0, 1, 2, 1, 2, 3, 3]))
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", "gaussian"])
