@@ -80,6 +80,35 @@ def test_updates_are_retraining(m, new, d, kernel, other, side):
         np.testing.assert_allclose(model.loo(setting), whole.loo(setting), atol=1e-8)
 
 
+@pytest.mark.parametrize("reg", [1e-4, 1e-8, 1e-12])
+def test_features_that_only_new_vertices_have(reg):
+    """The inverse has entries of 1 / reg, from which an update of it would leave no digit."""
+    rng = np.random.default_rng(12)
+    Phi, Psi, Y = rng.normal(size=(16, 5)), rng.normal(size=(9, 3)), rng.normal(size=(16, 9))
+    Phi[:12, 4] = 0.0
+    model = TwoStepRidge(reg_rows=reg, reg_cols=0.2).fit_matrix(Phi[:12], Psi, Y[:12])
+    for row in range(12, 16):
+        model.partial_fit_rows(Phi[[row]], Y[[row]])
+    whole = TwoStepRidge(reg_rows=reg, reg_cols=0.2).fit_matrix(Phi, Psi, Y)
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
+    stream = IndependentRidge(reg=reg, keep_data=False).fit_matrix(Phi[:12], None, Y[:12])
+    stream.partial_fit_rows(Phi[12:14], Y[12:14]).partial_fit_rows(Phi[14:], Y[14:])
+    whole = IndependentRidge(reg=reg).fit_matrix(Phi, None, Y)
+    np.testing.assert_allclose(stream.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_default_weights_are_one():
+    rng = np.random.default_rng(2)
+    D, T, Y = rng.normal(size=(6, 3)), rng.normal(size=(5, 2)), rng.normal(size=(6, 5))
+    left = np.linalg.solve(D.T @ D + np.eye(3), D.T)
+    right = np.linalg.solve(T.T @ T + np.eye(2), T.T)
+    np.testing.assert_allclose(
+        TwoStepRidge().fit_matrix(D, T, Y).predict_matrix(D, T), D @ left @ Y @ (T @ right).T
+    )
+    alone = IndependentRidge().fit_matrix(D, None, Y)
+    np.testing.assert_allclose(alone.predict_matrix(D), D @ left @ Y)
+
+
 def test_updates_of_both_sides_in_turn():
     rng = np.random.default_rng(10)
     Phi, Psi, Y = rng.normal(size=(20, 4)), rng.normal(size=(15, 3)), rng.normal(size=(20, 15))
@@ -180,12 +209,14 @@ def test_updates_that_are_not_exact_are_refused():
         model.partial_fit_rows(np.ones((1, 6)), np.ones((1, 3)))
 
 
-@pytest.mark.parametrize("reg", [1e-7, 1e-4, 1e-2])
-def test_leaving_out_a_pair_against_exact_arithmetic(reg):
+@pytest.mark.parametrize("rank", [3, 5])
+@pytest.mark.parametrize("reg", [1e-7, 1e-4, 1e-2, 1e6])
+def test_leaving_out_a_pair_against_exact_arithmetic(reg, rank):
     # At small weights 1 - H_ii J_jj is a difference that loses digits: as it stands it leaves
-    # an error of 7e-8 at the smallest.
+    # an error of 7e-8 at the smallest. So is H Y J - H_ii J_jj Y where both are near one, and at
+    # large weights Y less what the model leaves of it.
     rng = np.random.default_rng(4)
-    K, G = (X @ X.T for X in (rng.integers(-3, 4, (6, 6)), rng.integers(-3, 4, (5, 3))))
+    K, G = (X @ X.T for X in (rng.integers(-3, 4, (6, 6)), rng.integers(-3, 4, (5, rank))))
     Y = rng.integers(-2, 3, (6, 5))
     model = two_step(K.astype(float), G.astype(float), Y, (reg, reg))
     H, J, exact_Y = exact_hat(K, reg), exact_hat(G, reg), as_fractions(Y)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
+from scipy.linalg import LinAlgWarning
 from scipy.special import ellipk, ellipkm1
 
 from kronbench.linalg.eigen import Spectrum
 
 _EPS = np.finfo(np.float64).eps
+# Where less than this is left of the leverage of left-out rows, features may be gone with them.
+_REGULAR = 1e-4
+# Beyond this product of rounding and condition number coordinates of K have lost their digits.
+_LOST = 1e-5
 
 
 def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.ndarray]:
@@ -113,6 +119,78 @@ class HeldOutFactors:
         for part in self._parts:
             U = self._vectors[part]
             vectors[part] -= (vectors[part] @ U.T) @ U
+
+
+class HeldOutFeatures:
+    """The same for eigenvectors U (n, k) of positive eigenvalues, as entries (n,) of vectors.
+
+    With features Phi = U S these factors are Phi_{-i} times those of C = Phi_{-i}'Phi_{-i},
+    applied to phi_i = S u_i. Vectors S z of features are kept as z, so that rounding is relative
+    to the size of each feature; coordinates of K would round relative to its largest eigenvalue.
+    For k < n the rows that are left must span the features, and C is regular.
+    """
+
+    def __init__(self, spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray]):
+        self._scaled, self._vectors = spectrum.values / spectrum.values[-1], spectrum.vectors
+        self._full, self._kappa, self._parts = spectrum.full, kappa, parts
+        self._z = self._projected(self._vectors.copy())
+
+    def next(self, center: float, pole: float) -> np.ndarray:
+        """Entries (n, n) of the next factor, one row for each left-out i."""
+        x, U = self._scaled, self._vectors
+        resolvent = 1.0 / (1.0 + pole * x)
+        gain = np.sqrt(self._kappa * (1 + self._kappa)) / (1 + self._kappa * center)
+        # The resolvent of C, by the identity of Sherman, Morrison and Woodbury
+        factor = self._corrected(self._z * resolvent, pole * x, resolvent, 1.0)
+        factor = self._projected(factor)
+        image = (x * factor) @ U.T
+        for part in self._parts:
+            image[np.ix_(part, part)] = 0.0
+        # The two forms of _next_factors; C S z has the coordinates S (image U)
+        if pole > 1.0:
+            step = (self._z - (1.0 + pole * center) * factor) / pole
+        else:
+            step = image @ U - center * factor
+        self._z = self._projected(gain * step)
+        return image
+
+    def _corrected(self, z, inner, outer, null):
+        """z, for the rows of each part plus W U' (null (I - U U') + U W U')^-1 U inner z."""
+        for part in self._parts:
+            U = self._vectors[part]
+            rest = null * (np.eye(len(part)) - U @ U.T) + (U * outer) @ U.T
+            z[part] += np.linalg.solve(rest, (U * inner) @ z[part].T).T @ (U * outer)
+        return z
+
+    def _projected(self, z):
+        """For k = n less what is orthogonal to the features of the rows that are left."""
+        return self._corrected(z, -1.0, 1.0 / self._scaled, 0.0) if self._full else z
+
+
+def held_out(
+    spectrum: Spectrum, kappa: float, parts: Sequence[np.ndarray]
+) -> tuple[HeldOutFactors | HeldOutFeatures, np.ndarray | None]:
+    """The factors, and the basis (n, n) of their coordinates; None for entries.
+
+    Coordinates of K, as long as they keep their digits; else those of features, if they can.
+    """
+    most, least = spectrum.values[-1], spectrum.values[0] * spectrum.full
+    spread = 1.0 / (least / most + 1.0 / kappa)
+    if _EPS * spread > _LOST:
+        kept = spectrum.values > 0
+        features = Spectrum(spectrum.values[kept], spectrum.vectors[:, kept])
+        each = parts or list(np.arange(len(spectrum.vectors))[:, None])
+        corners = (np.eye(len(U)) - U @ U.T for U in map(features.vectors.__getitem__, each))
+        if features.full or min(np.linalg.eigvalsh(rest)[0] for rest in corners) > _REGULAR:
+            return HeldOutFeatures(features, kappa, each), None
+        warnings.warn(
+            f"left-out predictions of setting 'D' lose digits to a condition number {spread:.1e}: "
+            "scale the features, or give a larger reg",
+            LinAlgWarning,
+            stacklevel=6,
+        )
+    spectrum = spectrum.completed()
+    return HeldOutFactors(spectrum, kappa, parts), spectrum.vectors
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_classifier import check_pairs, check_targets
 from kronbench.models._parameters import OfPairs, check_regs
-from kronbench.models._vertex_kernel import stacked
+from kronbench.models._vertex_kernel import FELT, rounding, stacked, warn_if_rounded
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features, as_features
 from kronbench.pairs.spectral_filters import tikhonov
@@ -176,7 +176,9 @@ class RidgeOfSides(LabelMatrixModel):
     def _fit_sides(self, Y, rows, cols=None):
         self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
         self._projected = self._of_columns("project", rows.project(Y))
-        self._coef: Any = self._solve()
+        self._coef: Any = None
+        self._weights_of_axes: Any = None
+        self._solve()
         return self
 
     def _of_columns(self, method, T):
@@ -184,14 +186,34 @@ class RidgeOfSides(LabelMatrixModel):
         return T if self._cols is None else getattr(self._cols, method)(T.T).T
 
     def _solve(self):
-        return self._of_columns("solve", self._rows.solve(self._projected))
+        """The coefficients, and what predictions take in their place, when first asked for.
+
+        They are the same unless the kernel's rounding would be felt: then linear sides are
+        folded, and what embedded vertices are multiplied with are weights of features' axes.
+        """
+        if self._coef is not None:
+            return self._coef, self._weights_of_axes
+        sides = [self._rows] if self._cols is None else [self._rows, self._cols]
+        for fold in (False, True):
+            for side in sides:
+                side.fold(fold)
+            self._coef = self._of_columns("solve", self._rows.solve(self._projected))
+            self._weights_of_axes = self._coef
+            if any(side.folded for side in sides):
+                weights = self._rows.weigh(self._projected)
+                self._weights_of_axes = self._of_columns("weigh", weights)
+            felt = self._rows.sizes[:, None] * self._weights_of_axes
+            felt = felt if self._cols is None else felt * self._cols.sizes
+            lost = rounding(felt, self._projected if self._labels is None else self._labels)
+            if lost <= FELT:
+                break
+        warn_if_rounded(lost, stacklevel=6)
+        return self._coef, self._weights_of_axes
 
     @property
     def coef_(self) -> np.ndarray:
         """Coefficients, solved for when first asked for."""
-        if self._coef is None:
-            self._coef = self._solve()
-        return self._coef
+        return self._solve()[0]
 
     @property
     def dual_coef_(self) -> np.ndarray:

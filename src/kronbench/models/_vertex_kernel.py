@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, LinAlgWarning, cho_factor, cho_solve
+from sklearn.preprocessing import KernelCenterer
 
 from kronbench.errors import InputError, check_positive
 from kronbench.linalg import dense, gram
-from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_spectrum, kernel_spectrum
+from kronbench.linalg.eigen import Spectrum, check_symmetric, feature_factors, kernel_spectrum
 from kronbench.linalg.gram_matrix import as_floats
 from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.spectral_filters import as_filter, tikhonov
@@ -26,8 +28,19 @@ _ILL_CONDITIONED = 1e8
 _LARGEST_UPDATE = 1e5
 
 
+# The rounding of a kernel matrix is felt where it may move predictions by more than this part of
+# the labels. Then linear features are decomposed in place of their kernel, which costs more.
+FELT = 1e-5
+# Beyond this part of the labels predictions are told to be wrong.
+_WRONG = 1e-2
+_EPS = np.finfo(np.float64).eps
+
+
 class VertexKernel:
     """Training vertices of a side of a model and their kernel; all for ``vertices`` None."""
+
+    folded = False  # whether predictions come from the factors of the features, not the kernel
+    centred = False  # whether the kernel is that of the features less their mean
 
     def __init__(self, model, name, features, vertices):
         self.kernel, self.gamma = (getattr(model, f"{name}_{of}") for of in ("kernel", "gamma"))
@@ -63,21 +76,50 @@ class VertexKernel:
             return dense(features if everything else features[:, self.vertices])
         return gram(features, self.features, kernel=self.kernel, gamma=self.gamma)
 
+    def embed(self, features: Matrix) -> Matrix:
+        """Other vertices (p, .) in the space of the coefficients."""
+        if not self.folded:
+            return self.cross(features)
+        self.check_columns(features)
+        return dense(as_floats(features) @ self.factors[1])
+
+    @cached_property
+    def factors(self) -> tuple[Spectrum, np.ndarray]:
+        """The eigenpairs of a linear kernel from its features, and the features' axes (d, k)."""
+        features = dense(self.features).astype(np.float64, copy=False)
+        return feature_factors(features - features.mean(axis=0) if self.centred else features)
+
     @cached_property
     def spectrum(self) -> Spectrum:
         """All n eigenpairs of the kernel matrix."""
-        return kernel_spectrum(self.gram(), f"the {self.name} kernel")
+        K, name = self.gram(), f"the {self.name} kernel"
+        if self.centred:
+            K, name = KernelCenterer().fit_transform(K), f"the centred {self.name} kernel"
+        return kernel_spectrum(K, name)
 
-    @cached_property
+    @property
     def thin_spectrum(self) -> Spectrum:
-        """The eigenpairs that matter: d of them where explicit features have d < n columns."""
-        return feature_spectrum(dense(self.features)) if self.thin else self.spectrum
+        """The eigenpairs that matter: from features where they are fewer than the vertices."""
+        return self.factors[0] if self.thin or self.folded else self.spectrum
+
+
+def eigenpairs(sides: Sequence[VertexKernel], reg: float) -> list[Spectrum]:
+    """The eigenpairs of each side that matter where products of eigenvalues have the weight reg.
+
+    Where the rounding of the kernels is felt, those of linear kernels come from the features.
+    """
+    found = [side.thin_spectrum for side in sides]
+    ends = [(each.values.max(initial=0.0), each.values.min(initial=1e100)) for each in found]
+    largest, least = np.prod(ends, axis=0)
+    if _EPS * largest <= FELT * (least + reg):
+        return found
+    return [side.factors[0] if side.kernel == "linear" else side.spectrum for side in sides]
 
 
 class VertexRidge(VertexKernel):
     """A side with its own filter and weight, by the names of the model's parameters.
 
-    Predictions are ``embed(new) @ solve(project(Y))``. With Tikhonov's filter and d < n explicit
+    Predictions are ``embed(new) @ weigh(project(Y))``. With Tikhonov's filter and d < n explicit
     features Phi this is the primal: project is Phi', solve is M = (Phi'Phi + reg I)^-1. Else it is
     the dual: project is the identity, solve is B = (K + reg I)^-1 or another filter of K.
     """
@@ -89,7 +131,7 @@ class VertexRidge(VertexKernel):
         super().__init__(model, name, features, vertices)
         self._inverse = None  # in the primal, once Woodbury's identity has updated it
         self._set_system()
-        if self.reg == 0:
+        if self.reg == 0 and self.kernel != "linear":  # features keep the digits of squares
             warn_if_ill_conditioned(self.spectrum.values, f"the {name} kernel", stacklevel=5)
 
     def _set_system(self):
@@ -105,27 +147,52 @@ class VertexRidge(VertexKernel):
         return dense(self.features.T @ Y if self.primal else Y)
 
     def embed(self, features: Matrix) -> Matrix:
-        """Other vertices (p, .) in that space."""
+        """Other vertices (p, .) in the space of ``weigh``."""
         if self.primal:
             self.check_columns(features)
             return as_floats(features)
-        return self.cross(features)
+        return super().embed(features)
 
     def solve(self, T: np.ndarray) -> np.ndarray:
         """The filtered inverse times T."""
         if self._inverse is not None:
             return self._inverse @ T
-        if self._cholesky_suits:
+        if self._cholesky_suits and not self.folded:
             try:
                 return cho_solve(self._cholesky(), T)
             except LinAlgError:  # reg is below the rounding of the kernel
                 self._cholesky_suits = False
+                self.fold(False)
                 if self.primal:
                     values, vectors = np.linalg.eigh(self._system)
                     return vectors @ ((vectors.T @ T) / np.maximum(values, self.reg)[:, None])
-        spectrum = self.spectrum
+        spectrum = self.thin_spectrum.completed()
+        self._size = np.linalg.norm(spectrum.values)
         filtered = self.filter(spectrum.values, self.reg)
         return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
+
+    def fold(self, asked: bool) -> None:
+        """Settle whether predictions come from factors of linear features."""
+        self.folded = False
+        if self.kernel == "linear" and not self.primal:
+            if not (asked or self._cholesky_suits):
+                asked = eigenpairs([self], self.reg)[0] is not vars(self).get("spectrum")
+            self.folded = asked
+
+    def weigh(self, T: np.ndarray) -> np.ndarray:
+        """What embedded vertices are multiplied with: of a folded side, weights of its axes."""
+        if not self.folded:
+            return self.solve(T)
+        spectrum = self.factors[0]
+        filtered = self.filter(spectrum.values, self.reg) * np.sqrt(spectrum.values)
+        return filtered[:, None] * spectrum.coordinates(T)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The norm, over all vertices, of what a row of ``weigh`` is multiplied with."""
+        if self.primal:
+            return np.sqrt(self._system.diagonal())
+        return np.sqrt(self.factors[0].values) if self.folded else np.array([self._size])
 
     def _cholesky(self):
         if self._factor is None:
@@ -133,6 +200,7 @@ class VertexRidge(VertexKernel):
                 system = self._system.copy()
             else:
                 system = np.array(self.gram(), order="F")  # what LAPACK overwrites in place
+                self._size = np.linalg.norm(system)
                 np.fill_diagonal(system, system.diagonal() + self.reg)
             self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         return self._factor
@@ -188,7 +256,7 @@ class VertexRidge(VertexKernel):
         self.vertices = np.concatenate([self.vertices, self.n_given + np.arange(new)])
         self.n_given += new
         self.__dict__.pop("spectrum", None)
-        self.__dict__.pop("thin_spectrum", None)
+        self.__dict__.pop("factors", None)
         if not self.primal:
             self._set_system()
             projected = self.project(projected)
@@ -220,6 +288,23 @@ def warn_if_ill_conditioned(values: np.ndarray, name: str, stacklevel: int) -> N
         warnings.warn(
             f"{name} has condition number {kept.max() / kept.min():.1e}: without regularization "
             "the solution has few correct digits; give a positive reg",
+            LinAlgWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def rounding(felt: np.ndarray, Y: Matrix) -> float:
+    """What the rounding of terms of the size ``felt`` is, as a part of the size of the labels."""
+    size = np.linalg.norm(Y.data if sparse.issparse(Y) else Y)
+    return float(_EPS * np.linalg.norm(felt) / size) if size else 0.0
+
+
+def warn_if_rounded(lost: float, stacklevel: int) -> None:
+    """LinAlgWarning where ``rounding`` is more than predictions can bear."""
+    if not lost <= _WRONG:
+        warnings.warn(
+            f"the rounding of the kernel matrices may move predictions by {lost:.1e} times the "
+            "size of the labels: scale the features, or give a larger reg",
             LinAlgWarning,
             stacklevel=stacklevel,
         )

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.preprocessing import KernelCenterer
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError, check_positive
-from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models._label_matrix_model import LabelMatrixModel, check_exact
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
-from kronbench.models._vertex_kernel import VertexKernel, warn_if_ill_conditioned
+from kronbench.models._vertex_kernel import (
+    VertexKernel,
+    eigenpairs,
+    rounding,
+    warn_if_ill_conditioned,
+    warn_if_rounded,
+)
 from kronbench.pairs.data import small_pairs
 from kronbench.pairs.leave_folds_out import kron_leave_folds_out, kron_symmetric_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
@@ -63,23 +67,39 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
         rows = VertexKernel(self, "row", row_features, row_vertices)
         cols = VertexKernel(self, "col", col_features, col_vertices)
         if self.loss == "ranking":
-            centred = KernelCenterer().fit_transform(cols.gram())
-            col_spectrum = kernel_spectrum(centred, "the centred col kernel")
-            Y = Y - Y.mean(axis=1, keepdims=True)
-        else:
-            col_spectrum = cols.spectrum
-        U, V = rows.spectrum.vectors, col_spectrum.vectors
-        products = np.outer(rows.spectrum.values, col_spectrum.values)
-        filtered = filter(products, reg)
-        if reg == 0:
-            warn_if_ill_conditioned(products, "the Kronecker product kernel", stacklevel=4)
-        self.dual_coef_ = U @ (filtered * (U.T @ Y @ V)) @ V.T
-        self.shape_ = Y.shape
-        self._rows, self._cols, self._col_spectrum, self._labels = rows, cols, col_spectrum, Y
+            cols.centred, Y = True, Y - Y.mean(axis=1, keepdims=True)
+        self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
+        self._filter, self._reg = filter, reg
+        # Eigenvectors, with factors of the features in place of a kernel where that is better
+        spectra = eigenpairs((rows, cols), reg)
+        rows.folded, cols.folded = ("factors" in vars(side) for side in (rows, cols))
+        x, s = (spectrum.values for spectrum in spectra)
+        weights = self._filtered(*spectra)
+        if reg == 0 and not (rows.folded and cols.folded):
+            warn_if_ill_conditioned(np.outer(x, s), "the Kronecker product kernel", stacklevel=4)
+        # Of a kernel the product with its largest eigenvalue rounds, of features each axis alone
+        felt = weights * (x[:, None] if rows.folded else np.linalg.norm(x))
+        felt = felt * (s if cols.folded else np.linalg.norm(s))
+        warn_if_rounded(rounding(felt, Y), stacklevel=4)
+        left = np.sqrt(x)[:, None] * weights if rows.folded else spectra[0].vectors @ weights
+        self._coef = left * np.sqrt(s) if cols.folded else left @ spectra[1].vectors.T
         return self
 
+    def _filtered(self, rows, cols):
+        """Dual coefficients, in the directions of the eigenvectors."""
+        filtered = self._filter(np.outer(rows.values, cols.values), self._reg)
+        return filtered * (rows.vectors.T @ self._labels @ cols.vectors)
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Dual coefficients (m, q); of linear kernels computed at each call."""
+        if not (self._rows.folded or self._cols.folded):
+            return self._coef
+        rows, cols = (side.thin_spectrum.completed() for side in (self._rows, self._cols))
+        return rows.vectors @ self._filtered(rows, cols) @ cols.vectors.T
+
     def _scores(self, row_features, col_features):
-        return self._rows.cross(row_features) @ self.dual_coef_, self._cols.cross(col_features)
+        return self._rows.embed(row_features) @ self._coef, self._cols.embed(col_features)
 
     @classmethod
     def warm_up(cls) -> None:
@@ -99,7 +119,10 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
                 f"symmetric=True has no shortcut in setting {setting!r}, only in 'A': "
                 "TwoStepRidge has one in each"
             )
-        given = self._rows.spectrum, self._col_spectrum, self._labels, regs[0]
+        rows, cols = eigenpairs((self._rows, self._cols), min(regs[0]))
+        if setting != "D":
+            rows, cols = rows.completed(), cols.completed()
+        given = rows, cols, self._labels, regs[0]
         if symmetric:
             return enumerate(kron_symmetric_pairs(*given))
         if folds is None:

@@ -14,7 +14,7 @@ from kronbench.linalg import dense
 from kronbench.models._label_matrix_model import RidgeOfSides, check_exact
 from kronbench.models._pair_classifier import check_pairs
 from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
-from kronbench.models._vertex_kernel import VertexRidge
+from kronbench.models._vertex_kernel import VertexRidge, eigenpairs
 from kronbench.pairs.data import Features, PairData, as_features
 from kronbench.pairs.leave_folds_out import ridge_leave_folds_out
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
@@ -80,7 +80,8 @@ class IndependentRidge(RidgeOfSides):
         """Predictions (m', q) of all tasks for new row vertices, as ``CompleteKronRidge``'s."""
         check_is_fitted(self)
         row_features = as_features(row_features, "row_features")
-        return np.asarray(self._rows.embed(row_features) @ self.coef_)
+        weights = self._solve()[1]  # first, because it settles how vertices are embedded
+        return np.asarray(self._rows.embed(row_features) @ weights)
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (n,) for the pairs of X, whose columns are tasks of the training set."""
@@ -110,7 +111,7 @@ class IndependentRidge(RidgeOfSides):
                 "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
-        given = self._rows.thin_spectrum, dense(self._kept_labels()), regs[0]
+        given = eigenpairs([self._rows], min(regs[0]))[0], dense(self._kept_labels()), regs[0]
         if folds is None:
             return enumerate(ridge_leave_one_out(*given))
         return enumerate(ridge_leave_folds_out(setting, *given, folds))

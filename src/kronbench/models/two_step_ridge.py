@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from kronbench.linalg import dense
 from kronbench.models._label_matrix_model import RidgeOfSides, check_exact, checked_matrix
 from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
-from kronbench.models._vertex_kernel import VertexRidge, stacked
+from kronbench.models._vertex_kernel import VertexRidge, eigenpairs, stacked
 from kronbench.pairs.data import Features, as_features
 from kronbench.pairs.leave_folds_out import two_step_leave_folds_out, two_step_symmetric
 from kronbench.pairs.leave_one_out import two_step_leave_one_out
@@ -60,7 +60,8 @@ class TwoStepRidge(RidgeOfSides, TwoKernels):
         return self._fit_sides(Y, rows, cols)
 
     def _scores(self, row_features, col_features):
-        return self._rows.embed(row_features) @ self.coef_, self._cols.embed(col_features)
+        weights = self._solve()[1]  # first, because it settles how vertices are embedded
+        return self._rows.embed(row_features) @ weights, self._cols.embed(col_features)
 
     def partial_fit_cols(self, features: Features, Y: Features) -> Self:
         """Take in l new tasks by features (l, r) and labels Y (m, l) of all instances.
@@ -77,10 +78,13 @@ class TwoStepRidge(RidgeOfSides, TwoKernels):
         return self
 
     def _left_out(self, setting, regs, folds, symmetric):
-        for side in (self._rows, self._cols):
+        sides = self._rows, self._cols
+        for side in sides:
             check_exact(side.filter)
-        spectra = self._rows.thin_spectrum, self._cols.thin_spectrum
-        problem = setting, *spectra, dense(self._labels), regs[0], regs[1]
+        (rows,), (cols,) = (
+            eigenpairs([side], min(r)) for side, r in zip(sides, regs, strict=True)
+        )
+        problem = setting, rows, cols, dense(self._labels), regs[0], regs[1]
         if symmetric:
             return two_step_symmetric(*problem)
         if folds is None:

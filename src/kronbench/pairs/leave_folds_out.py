@@ -41,17 +41,16 @@ def kron_leave_folds_out(
 ) -> Iterator[np.ndarray]:
     """Yield the predictions (m, q) of Kronecker ridge regression for each of regs.
 
-    The spectra are full. In the direction of each eigenvector of G parts of the rows (B) are those
-    of a ridge regression of its own: k parts cost O(m^2 q + (m + q) N m^2 / k + q m^3 / k^2) a
-    value, with N terms of a separable expansion of the hat matrices, and as many blocks (m/k, m/k)
-    of memory. D costs as in leave-one-out, and O(m^3 / k + q^3 / l) for each of N nodes; A costs
-    O(m^2 q + m q^2) an iteration.
+    The spectra are full, but for D. In the direction of each eigenvector of G parts of the rows
+    (B) are those of a ridge regression of its own: k parts cost O(m^2 q + (m + q) N m^2 / k +
+    q m^3 / k^2) a value, with N terms of a separable expansion of the hat matrices, and as many
+    blocks (m/k, m/k) of memory. D costs as in leave-one-out, and O(m^3 / k + q^3 / l) for each of
+    N nodes; A costs O(m^2 q + m q^2) an iteration.
     """
     if setting == "C":
         for F in kron_leave_folds_out("B", cols, rows, Y.T, regs, folds):
             yield F.T
         return
-    coordinates = rows.coordinates(Y) @ cols.vectors
     for reg in regs:
         products = np.outer(rows.values, cols.values)
         hat, rest = products / (products + reg), reg / (products + reg)
@@ -61,7 +60,7 @@ def kron_leave_folds_out(
             factors, turned = separable_rest(rows, cols, reg), Y @ cols.vectors
             yield _left_out_rows(rows, hat, rest, turned, folds[0], factors) @ cols.vectors.T
         else:
-            yield kron_both(rows, cols, coordinates, reg, [parts(fold) for fold in folds])
+            yield kron_both(rows, cols, Y, reg, [parts(fold) for fold in folds])
 
 
 def two_step_leave_folds_out(

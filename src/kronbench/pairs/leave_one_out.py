@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kronbench.linalg.adi_nodes import HeldOutFactors, reciprocal_nodes
+from kronbench.linalg.adi_nodes import held_out, reciprocal_nodes
 from kronbench.linalg.eigen import Spectrum
 
 _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
@@ -23,19 +23,22 @@ _CHUNK_BYTES = 1 << 25  # of each kind of factor that one product takes in
 def kron_leave_one_out(
     setting: str, rows: Spectrum, cols: Spectrum, Y: np.ndarray, regs: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Yield predictions (m, q) of Kronecker ridge regression for each of regs, of full spectra."""
+    """Yield predictions (m, q) of Kronecker ridge regression for each of regs.
+
+    Of full spectra; in setting D of those with all eigenpairs of nonzero eigenvalues at least.
+    """
     if setting == "C":
         for F in kron_leave_one_out("B", cols, rows, np.ascontiguousarray(Y.T), regs):
             yield F.T
+        return
+    if setting == "D":
+        yield from (kron_both(rows, cols, Y, reg) for reg in regs)
         return
     coordinates = rows.coordinates(Y) @ cols.vectors
     # In direction v_b the labels Y v_b follow ridge regression with the kernel s_b K (B): its own
     # shortcut applies, and the results are turned back, O(m^2 q + m q^2)
     labels = Y @ cols.vectors if setting == "B" else Y
     for reg in regs:
-        if setting == "D":
-            yield kron_both(rows, cols, coordinates, reg)
-            continue
         # Eigenvalues of I - H, or of H in the columns whose largest x_a s_b is below reg
         products = np.outer(rows.values, cols.values)
         by_rest = rows.values[-1] * (cols.values if setting == "B" else cols.values[-1:]) > reg
@@ -98,11 +101,11 @@ def ridge_leave_one_out(rows: Spectrum, Y: np.ndarray, regs: np.ndarray) -> Iter
 def kron_both(
     rows: Spectrum,
     cols: Spectrum,
-    coordinates: np.ndarray,
+    Y: np.ndarray,
     reg: float,
     parts: Sequence[Sequence[np.ndarray]] = ((), ()),
 ) -> np.ndarray:
-    """Setting D without eigenpairs of submatrices, for ``coordinates`` U' Y V of the labels.
+    """Setting D without eigenpairs of submatrices.
 
     The prediction is the bilinear form of 1 / (x s + reg), as a function of the matrices K_{-i}
     and G_{-j}, between k_i and g_j. The separable expansion of ``reciprocal_nodes`` turns it into
@@ -113,15 +116,18 @@ def kron_both(
     nothing else that depends on reg. The eigenpairs of all submatrices K_{-i} would cost O(m^4).
     With ``parts`` of the rows and of the columns, those of i and of j are left out with them.
     """
-    scale = rows.values[-1] * cols.values[-1]
-    predicted = np.zeros(coordinates.shape)
+    predicted = np.zeros(Y.shape)
+    scale = rows.values.max(initial=0.0) * cols.values.max(initial=0.0)
     if scale == 0:
         return predicted
     kappa = scale / reg
-    left, right = HeldOutFactors(rows, kappa, parts[0]), HeldOutFactors(cols, kappa, parts[1])
+    left, U = held_out(rows, kappa, parts[0])
+    right, V = held_out(cols, kappa, parts[1])
+    coordinates = Y if U is None else U.T @ Y
+    coordinates = coordinates if V is None else coordinates @ V
     nodes = np.transpose(reciprocal_nodes(kappa))
     signs = (-1.0) ** np.arange(len(nodes))
-    m, q = coordinates.shape
+    m, q = Y.shape
     chunk = max(1, _CHUNK_BYTES // (8 * (m * m + q * q + m * q)))
     for start in range(0, len(nodes), chunk):
         T, R = [], []
