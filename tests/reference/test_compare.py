@@ -243,10 +243,12 @@ CURVE = {
     "fold": [0, 1, 0, 1],
     "auc": [0.5, 0.6, 0.7, 0.8],
     "auc_reversed": [None, 0.65, None, None],
+    "x": [1.0] * 4,
+    "x_reversed": [None, None, 2.0, None],
     "deviation": [1e-12] * 4,
     "products": [10, 12, 20, 22],
 }
-ROUNDING = COLUMNS | {"rounding": ["auc_reversed", "deviation"]}
+ROUNDING = COLUMNS | {"rounding": ["auc_reversed", "x_reversed", "deviation"]}
 
 
 def runs_on(tmp_path, instructions, *frames):
@@ -269,9 +271,12 @@ def runs_on(tmp_path, instructions, *frames):
         ({"auc": [0.5, 0.62, 0.7, 0.8], "products": [10, 13, 20, 22]},
          {"auc": "rounding", "products": "rounding"}),
         ({"auc": [0.51, 0.6, 0.7, 0.8]}, {"auc": "number"}),
+        # of a number with another order of sums of its own this decides alone
+        ({"x": [9.0, 2.0, 1.0, 1.0]}, {"x": "number"}),
+        ({"x": [1.0, 1.0, 9.0, 1.0]}, {"x": "rounding"}),
         ({"auc": [0.5, 0.6, 0.7, 0.8 + 1e-8]}, {"auc": "rounding"}),
-        ({"auc": [0.5, 0.6, 0.7, 0.8 + 1e-5]}, {"auc": "number"}),
-        ({"products": [10, 12, 21, 22]}, {"products": "number"}),
+        ({"auc": [0.5, 0.6, 0.7 + 1e-5, 0.8]}, {"auc": "number"}),
+        ({"products": [10, 12, 20, 23]}, {"products": "number"}),
         ({"auc": [None, 0.6, 0.7, 0.8]}, {"auc": "number"}),
         ({"deviation": [2e-12] * 4}, {"deviation": "rounding"}),
         ({"auc_reversed": [None] * 4}, {"auc_reversed": "rounding"}),
@@ -305,7 +310,7 @@ def test_with_the_same_instructions_rounding_moves_nothing(tmp_path):
     assert main(["compare", str(a), str(b)]) == 1
 
 
-@pytest.mark.parametrize(("lost", "kind"), [(1, "rounding"), (2, "rows")])
+@pytest.mark.parametrize(("lost", "kind"), [(1, "rounding"), (2, "rounding"), (3, "rows")])
 def test_a_row_in_which_rounding_decides_may_be_one_that_another_processor_lacks(
     tmp_path, lost, kind
 ):

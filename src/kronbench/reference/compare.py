@@ -159,9 +159,9 @@ def _numbers(name: str, a: Run, b: Run, is_short: bool, rounds: bool) -> Iterato
     # Rows that the key does not tell apart have no counterpart: none is made up by their order.
     single = [frame.index[~frame.index.duplicated(keep=False)] for frame in (left, right)]
     both = single[0].intersection(single[1])
-    decided = [rounds & columns.decided_by_rounding(frame) for frame in (left, right)]
-    for side, frame, of_rounding in zip("AB", (left, right), decided, strict=True):
+    for side, frame in (("A", left), ("B", right)):
         alone = ~frame.index.isin(both)
+        of_rounding = rounds & columns.decided_by_rounding(frame)
         for kind, rows in (
             ("clock" if is_short else "rows", alone & ~of_rounding),
             ("rounding", alone & of_rounding),
@@ -170,11 +170,13 @@ def _numbers(name: str, a: Run, b: Run, is_short: bool, rounds: bool) -> Iterato
                 first = _place(frame.index[rows].sort_values()[0])
                 text = f"{lost} of {len(frame)} rows of {side} have no counterpart ({first})"
                 yield Difference(kind, name, text, lost / len(frame))
-    of_rounding = decided[0][both] | decided[1][both]
+    left, right = left.loc[both], right.loc[both]
     for column in columns.compared(left):
         if column in right:
-            old, new, size, shown = _sizes(left.loc[both, column], right.loc[both, column])
-            may_move = of_rounding | (size <= _ROUNDING) | (column in columns.rounding)
+            old, new, size, shown = _sizes(left[column], right[column])
+            may_move = (size <= _ROUNDING) | (column in columns.rounding)
+            for frame in (left, right):
+                may_move |= columns.decided_by_rounding(frame, column)
             may_move &= rounds
             for kind, rows in (("number", ~may_move), ("rounding", may_move)):
                 here = size[rows & (size > 0)]

@@ -63,12 +63,16 @@ class Columns:
         """The columns of a table whose values two runs have in common."""
         return [name for name in frame if name not in self]
 
-    def decided_by_rounding(self, frame: pd.DataFrame) -> pd.Series:
-        """Whether a number of a row is another one in another order of sums, row by row."""
+    def decided_by_rounding(self, frame: pd.DataFrame, column: str = "") -> pd.Series:
+        """Whether another order of sums has other numbers, row by row.
+
+        In a column with such numbers of its own these decide, in another any of them.
+        """
+        others = [name for name in self.rounding if name.endswith(REVERSED) and name in frame]
+        others = [name for name in others if name == column + REVERSED] or others
         decided = pd.Series(False, frame.index)
-        for name in self.rounding:
-            if name.endswith(REVERSED) and name in frame:
-                decided |= differs(frame[name.removesuffix(REVERSED)], frame[name])
+        for name in others:
+            decided |= differs(frame[name.removesuffix(REVERSED)], frame[name])
         return decided
 
     def check(self, frame: pd.DataFrame, place: str) -> None:
