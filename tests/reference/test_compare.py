@@ -245,7 +245,8 @@ CURVE = {
     "auc_reversed": [None, 0.65, None, None],
     "x": [1.0] * 4,
     "x_reversed": [None, None, 2.0, None],
-    "deviation": [1e-12] * 4,
+    "deviation": [1e-2] * 4,
+    "left": [1e-13, 0.0, 1e-14, 0.0],
     "products": [10, 12, 20, 22],
 }
 ROUNDING = COLUMNS | {"rounding": ["auc_reversed", "x_reversed", "deviation"]}
@@ -278,7 +279,9 @@ def runs_on(tmp_path, instructions, *frames):
         ({"auc": [0.5, 0.6, 0.7 + 1e-5, 0.8]}, {"auc": "number"}),
         ({"products": [10, 12, 20, 23]}, {"products": "number"}),
         ({"auc": [None, 0.6, 0.7, 0.8]}, {"auc": "number"}),
-        ({"deviation": [2e-12] * 4}, {"deviation": "rounding"}),
+        ({"deviation": [2e-2] * 4}, {"deviation": "rounding"}),
+        ({"left": [3e-15, 0.0, 1e-14, 1e-13]}, {"left": "rounding"}),
+        ({"left": [1e-11, 0.0, 1e-14, 0.0]}, {"left": "number"}),
         ({"auc_reversed": [None] * 4}, {"auc_reversed": "rounding"}),
     ],
 )  # fmt: skip

@@ -27,10 +27,11 @@ _TITLES = {
 }
 _NO_MOVES = ("rounding", "clock", "surroundings")
 
-# What runs with the same arithmetic have in common, and the part of a number up to which other
-# arithmetic may move it; more than that where the table says that rounding decides.
+# What runs with the same arithmetic have in common; the part of a number up to which other
+# arithmetic may move it, and more where the table says that rounding decides; a number up to which
+# nothing is left of one, as the deviation of two exact ways.
 _ARITHMETIC = ("blas", "instructions")
-_ROUNDING = 1e-6
+_ROUNDING, _NOTHING = 1e-6, 1e-12
 
 # The order in which other causes are told, by the first word.
 _CAUSES = ["data", "revision", "packages", "blas", "cpu", "threads"]
@@ -175,6 +176,8 @@ def _numbers(name: str, a: Run, b: Run, is_short: bool, rounds: bool) -> Iterato
         if column in right:
             old, new, size, shown = _sizes(left[column], right[column])
             may_move = (size <= _ROUNDING) | (column in columns.rounding)
+            if is_numeric_dtype(old):
+                may_move |= np.maximum(old.abs(), new.abs()) <= _NOTHING
             for frame in (left, right):
                 may_move |= columns.decided_by_rounding(frame, column)
             may_move &= rounds

@@ -7,14 +7,15 @@ from tqdm import tqdm
 from kronbench.class_tree import Tree
 from kronbench.evaluation import two_thirds
 from kronbench.models import HierarchicalNewtonClassifier
-from kronbench.runner.columns import Columns, beside
+from kronbench.runner.columns import REVERSED, Columns, beside
 from kronbench.runner.seeds import generator
-
-_NUMBERS = ("newton_step", "products", "inner_steps", "value", "excess", "gap")
 
 COLUMNS = Columns(
     key=("model", "variance", "iteration", "newton_step"),
-    rounding=tuple(f"{name}_reversed" for name in _NUMBERS),
+    rounding=(
+        *("newton_step_reversed", "products_reversed", "inner_steps_reversed"),
+        *("value_reversed", "excess_reversed", "gap_reversed"),
+    ),
 )
 
 # The minimum is found to this part of it, so that no excess is told below. The printed iteration,
@@ -60,7 +61,8 @@ def run(spec, data, rng):
                 path = _path(HierarchicalNewtonClassifier(**common, **options), best, order, y)
                 met = path["excess"] <= spec["accuracy"]
                 paths.append(path.assign(reached=met & (met.cumsum() == 1)))
-            path = beside(paths[0], _in_step(*paths), _NUMBERS)
+            names = [name.removesuffix(REVERSED) for name in COLUMNS.rounding]
+            path = beside(paths[0], _in_step(*paths), names)
             frames.append(path.assign(model=name, variance=variance, iteration=iteration))
     return pd.concat(frames, ignore_index=True)
 

@@ -24,6 +24,7 @@ COLUMNS = TIMING | Columns(
     key=("setting", "method", "reg", "reg_cols"),
     clock=("scoring_seconds",),
     conditions=("extrapolated_from",),
+    rounding=("deviation",),
 )
 
 
