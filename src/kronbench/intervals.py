@@ -58,8 +58,8 @@ def half_of_all(repeats: int, end: float, share: float = 0.95) -> float:
     """Half the width, in standard deviations of some repeats, of what holds a ``share`` of all.
 
     The deviation of all is known only up to an interval, by the chi-squared distribution; ``end``
-    is the chance that the true half width is smaller: 0.025 and 0.975 are the ends of an interval
-    of 95 % (Howe, Journal of the American Statistical Association 64, 1969).
+    is the chance that the true half width is smaller: 0.005 and 0.995 are the ends of an interval
+    of 99 % (Howe, Journal of the American Statistical Association 64, 1969).
     """
     from scipy.special import chdtri, ndtri
 

@@ -23,7 +23,7 @@ def tabulate(frame, item, printed):
     of sums, ``band`` is half the widest interval in which 95 % of all orders lie, by the t
     distribution, and ``share within`` that of the printed lines in theirs; it is known to lie
     between its ``_low`` and ``_high``, since a few orders tell no more of their deviation than an
-    interval of 95 %. ``best`` is of test lines where there are such, and ``best at`` its exponent
+    interval of 99 %. ``best`` is of test lines where there are such, and ``best at`` its exponent
     of two or iteration; ``smallest last step`` is the least that a line of the last hundred
     iterations adds to the one before.
     """
@@ -54,7 +54,7 @@ def _summary(part, item, n_printed):
     def within(reach):
         return (apart <= reach + _DIGITS).mean() if len(several) else None
 
-    least, most = (half_of_all(orders, end) for end in (0.025, 0.975))
+    least, most = (half_of_all(orders, end) for end in (0.005, 0.995))
     tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
     by_iteration = part["iteration"].notna().all()
     at = tested["iteration" if by_iteration else "exponent"]
