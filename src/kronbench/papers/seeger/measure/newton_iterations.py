@@ -18,8 +18,9 @@ COLUMNS = Columns(
     ),
 )
 
-# The minimum is found to this part of it, so that no excess is told below. The printed iteration,
-# which has no end of its own but where rounding no longer lets the objective fall, ends above.
+# The minimum is found to the first part of it. An excess below the second is told as that, since
+# rounding decides its digits; there the printed iteration ends, which has no end of its own but
+# where rounding no longer lets the objective fall.
 _KNOWN, _DOWN_TO = 1e-12, 1e-10
 
 
@@ -27,8 +28,8 @@ def run(spec, data, rng):
     """One row after each Newton step (Seeger 2006, Algorithm 3, section 4, footnote 3).
 
     ``products`` counts the steps of conjugate gradients and one for each Newton step; ``excess``
-    is (Phi - Phi*) / Phi*, not below 1e-12, and ``gap`` the certified bound on it, of ours alone.
-    The printed iteration ends at an excess of 1e-10. ``reached`` marks the first row whose excess
+    is (Phi - Phi*) / Phi*, or 1e-10 where it is less, and ``gap`` the certified bound on it, of
+    ours alone. The printed iteration ends at 1e-10. ``reached`` marks the first row whose excess
     is at most ``spec["accuracy"]``. The numbers ``..._reversed`` are those with the features in
     the reverse order, where they differ: after the same step, and beside a row that is
     ``reached`` those of the row that is reached there.
@@ -63,6 +64,7 @@ def run(spec, data, rng):
                 paths.append(path.assign(reached=met & (met.cumsum() == 1)))
             names = [name.removesuffix(REVERSED) for name in COLUMNS.rounding]
             path = beside(paths[0], _in_step(*paths), names)
+            path["excess"] = path["excess"].clip(lower=_DOWN_TO)
             frames.append(path.assign(model=name, variance=variance, iteration=iteration))
     return pd.concat(frames, ignore_index=True)
 
