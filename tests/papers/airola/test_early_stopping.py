@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 
+from kronbench.papers.airola.draw.early_stopping import draw as draw_curves
 from kronbench.papers.airola.measure import (
     early_stopping,
     method_comparison,
     repeated_protocol,
 )
 from kronbench.papers.airola.measure.early_stopping import run
+from kronbench.runner.items import load_plan
 from kronbench.runner.job import run_experiment
 from kronbench.runner.seeds import generator
+from tests.helpers import merged
 
 SPEC = {
     "solver": "kronbench.models.KronRidge",
@@ -95,6 +98,30 @@ def test_a_mean_over_folds_in_another_order_of_sums_is_of_all_folds(data, monkey
     frame = repeated_protocol.run(DRAWN | {"draws": 1}, data, None)
     np.testing.assert_allclose(frame["auc"], [0.7, 0.5])
     np.testing.assert_allclose(frame["auc_reversed"], [0.65, np.nan])
+
+
+def test_another_order_of_sums_is_drawn_where_rounding_decides():
+    item = load_plan(merged()).item("airola", "figure-5")
+    iterations = np.tile(np.arange(1, 101), 2)
+    frame = pd.DataFrame({"dataset": "GPCR", "reg": 1.0, "iteration": iterations, "n": 100})
+    frame["fold"] = np.repeat([0, 1], 100)
+    frame["risk"], frame["auc"] = 1.0 / iterations, 0.6
+    for other, drawn in (
+        (np.where(iterations > 50, 0.8, np.nan), [0.6] * 50 + [0.8] * 50),
+        (np.nan, None),
+    ):
+        figure = draw_curves(frame.assign(auc_reversed=other, risk_reversed=np.nan), item)
+        dotted = [
+            line.get_ydata()
+            for panel in figure.axes
+            for line in panel.lines
+            if line.get_linestyle() == ":" and len(line.get_ydata()) == 100
+        ]
+        assert len(dotted) == (drawn is not None)
+        if dotted:
+            np.testing.assert_allclose(dotted[0], drawn)
+        texts = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert ("sums in another order" in texts) == (drawn is not None)
 
 
 DRAWN = SPEC | {"protocol": "early_stopping", "draws": 2}
