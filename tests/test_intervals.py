@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from kronbench.intervals import half_width, interval_factor, interval_text, repeats_needed
+from kronbench.intervals import (
+    half_of_all,
+    half_width,
+    interval_factor,
+    interval_text,
+    repeats_needed,
+)
 
 
 def test_independent_repeats_have_students_interval():
@@ -45,6 +51,20 @@ def test_no_number_of_repeats_is_enough_for_a_mean_at_its_bound():
     assert repeats_needed(0.0, 0.0) == 2
     floor = 1.959964 * np.sqrt(0.25)
     assert np.isfinite(repeats_needed(1.0, 1.001 * floor, 0.25))
+
+
+def test_what_holds_most_of_all_is_known_up_to_an_interval():
+    """Of many samples of five, the true half width lies below each end as often as it says."""
+    drawn = np.random.default_rng(0).normal(size=(20000, 5))
+    mean, deviation = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
+    for end in (0.025, 0.5, 0.975):
+        # what holds 95 % of all, of a mean that is known from five
+        wanted = 1.959964 * np.sqrt(1 + 1 / 5)
+        assert (wanted < half_of_all(5, end) * deviation).mean() == pytest.approx(end, abs=0.01)
+    # with the larger end, 95 % of such intervals and more hold 95 % of all
+    reach = half_of_all(5, 0.975) * deviation
+    held = np.diff(stats.norm.cdf([mean - reach, mean + reach]), axis=0)
+    assert (held >= 0.95).mean() > 0.95
 
 
 @pytest.mark.parametrize(

@@ -236,3 +236,88 @@ def test_rows_that_a_run_says_it_lacks_are_no_move_nor_what_rests_on_them(tmp_pa
     expected = [("verdict", "claim-1"), ("clock", "claim-0"), ("clock", "airola/t")]
     assert differences(a, b) == expected
     assert differences(b, a) == expected
+
+
+CURVE = {
+    "method": ["A", "A", "B", "B"],
+    "fold": [0, 1, 0, 1],
+    "auc": [0.5, 0.6, 0.7, 0.8],
+    "auc_reversed": [None, 0.65, None, None],
+    "x": [1.0] * 4,
+    "x_reversed": [None, None, 2.0, None],
+    "deviation": [1e-2] * 4,
+    "left": [1e-13, 0.0, 1e-14, 0.0],
+    "products": [10, 12, 20, 22],
+}
+ROUNDING = COLUMNS | {"rounding": ["auc_reversed", "x_reversed", "deviation"]}
+
+
+def runs_on(tmp_path, instructions, *frames):
+    """Two runs of a table, with the instructions of each."""
+    runs = []
+    for name, frame, used in zip("ab", frames, instructions, strict=True):
+        runs.append(folder(tmp_path / name, frame=frame, columns=ROUNDING))
+        sidecar = runs[-1] / "airola" / "tables" / "t" / "all.json"
+        content = json.loads(sidecar.read_text())
+        content["environment"]["instructions"] = used
+        sidecar.write_text(json.dumps(content))
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        ({}, {}),
+        # the second row is another one in another order of sums: all of its numbers
+        ({"auc": [0.5, 0.62, 0.7, 0.8], "products": [10, 13, 20, 22]},
+         {"auc": "rounding", "products": "rounding"}),
+        ({"auc": [0.51, 0.6, 0.7, 0.8]}, {"auc": "number"}),
+        # of a number with another order of sums of its own this decides alone
+        ({"x": [9.0, 2.0, 1.0, 1.0]}, {"x": "number"}),
+        ({"x": [1.0, 1.0, 9.0, 1.0]}, {"x": "rounding"}),
+        ({"auc": [0.5, 0.6, 0.7, 0.8 + 1e-8]}, {"auc": "rounding"}),
+        ({"auc": [0.5, 0.6, 0.7 + 1e-5, 0.8]}, {"auc": "number"}),
+        ({"products": [10, 12, 20, 23]}, {"products": "number"}),
+        ({"auc": [None, 0.6, 0.7, 0.8]}, {"auc": "number"}),
+        ({"deviation": [2e-2] * 4}, {"deviation": "rounding"}),
+        ({"left": [3e-15, 0.0, 1e-14, 1e-13]}, {"left": "rounding"}),
+        ({"left": [1e-11, 0.0, 1e-14, 0.0]}, {"left": "number"}),
+        ({"auc_reversed": [None] * 4}, {"auc_reversed": "rounding"}),
+    ],
+)  # fmt: skip
+def test_what_rounding_moved_on_another_processor_is_told_apart(tmp_path, change, kinds, capsys):
+    a, b = runs_on(tmp_path, ("numba znver4", "numba haswell"), CURVE, CURVE | change)
+    for one, other in ((a, b), (b, a)):
+        found = {d.place: d.kind for d in compare(read_run(one), read_run(other))}
+        assert found.pop("instructions") == "surroundings"
+        assert found == {f"airola/t, {name}": kind for name, kind in kinds.items()}
+        assert main(["compare", str(one), str(other)]) == ("number" in kinds.values())
+        told = "### Moved by rounding, since the instructions differ" in capsys.readouterr().out
+        assert told == ("rounding" in kinds.values())
+
+
+def test_both_kinds_in_one_column_are_counted_apart(tmp_path):
+    moved = CURVE | {"auc": [0.5, 0.62, 0.7 + 1e-9, 0.9]}
+    a, b = runs_on(tmp_path, ("numba znver4", "numba haswell"), CURVE, moved)
+    found = [(d.kind, d.text) for d in compare(read_run(a), read_run(b)) if "auc" in d.place]
+    assert found == [
+        ("number", "1 of 4 moved, most: 0.8 -> 0.9 (B, 1)"),
+        ("rounding", "2 of 4 moved, most: 0.6 -> 0.62 (A, 1)"),
+    ]
+
+
+def test_with_the_same_instructions_rounding_moves_nothing(tmp_path):
+    moved = CURVE | {"auc": [0.5, 0.62, 0.7, 0.8], "deviation": [2e-12] * 4}
+    a, b = runs_on(tmp_path, ("numba haswell", "numba haswell"), CURVE, moved)
+    assert {d.kind for d in compare(read_run(a), read_run(b))} == {"number"}
+    assert main(["compare", str(a), str(b)]) == 1
+
+
+@pytest.mark.parametrize(("lost", "kind"), [(1, "rounding"), (2, "rounding"), (3, "rows")])
+def test_a_row_in_which_rounding_decides_may_be_one_that_another_processor_lacks(
+    tmp_path, lost, kind
+):
+    less = {key: values[:lost] + values[lost + 1 :] for key, values in CURVE.items()}
+    a, b = runs_on(tmp_path, ("numba znver4", "numba haswell"), CURVE, less)
+    assert (kind, "airola/t") in differences(a, b)
+    assert main(["compare", str(a), str(b)]) == (kind == "rows")

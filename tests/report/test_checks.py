@@ -46,6 +46,31 @@ def test_bounds_of_groups_are_bounds_of_their_means():
     assert verdict(checks.at_least, frame, value="auc", bound=0.68, by=[]) == HOLDS
 
 
+@pytest.mark.parametrize(
+    ("bound", "at_least", "at_most"),
+    [
+        (0.35, HOLDS, CONTRADICTED),
+        (0.4, HOLDS, UNDECIDED),
+        (0.6, UNDECIDED, UNDECIDED),
+        (0.65, UNDECIDED, HOLDS),
+        (0.7, CONTRADICTED, HOLDS),
+    ],
+)
+def test_of_a_number_with_ends_the_interval_decides_and_not_its_middle(bound, at_least, at_most):
+    frame = pd.DataFrame({"x": [0.6], "x_low": [0.4], "x_high": [0.65]})
+    arguments = {"value": "x", "bound": bound}
+    text = f"0.6 (known to lie in 0.4 to 0.65), bound {bound:g}"
+    for check, extreme, expected in (
+        (checks.at_least, "smallest", at_least),
+        (checks.at_most, "largest", at_most),
+    ):
+        assert found(check, frame, **arguments) == (expected, f"{extreme} {text}")
+    # of several rows the outermost ends decide, and a row without ends is a number
+    more = pd.concat([frame, pd.DataFrame({"x": [0.5]})], ignore_index=True)
+    assert verdict(checks.at_least, more, value="x", bound=0.45) == UNDECIDED
+    assert verdict(checks.at_least, more.tail(1), value="x", bound=0.45) == HOLDS
+
+
 VALUES = [0.68, 0.70, 0.72, 0.70]
 HALF = half_width(VALUES, 0.25)
 

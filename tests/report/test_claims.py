@@ -43,6 +43,33 @@ def test_a_claim_holds_or_is_contradicted_by_its_numbers(plan):
     assert verdict(plan, WRONG).chance == 0
 
 
+@pytest.mark.parametrize(
+    ("again", "expected", "remark"),
+    [
+        ([None] * 2, "holds", ""),
+        (
+            [0.605, None],
+            "holds",
+            "; the same with sums in another order, which moves 80 of the rows",
+        ),
+        (
+            [0.8, None],
+            "undecided",
+            ", but with sums in another order 0.7 against 0.6 ± 0.01: rounding decides",
+        ),
+    ],
+)
+def test_a_verdict_that_another_order_of_sums_changes_is_none(plan, again, expected, remark):
+    frame = curves()
+    halves = np.resize(again, len(frame)).astype(float)
+    measured = found(plan, claim(**WITHIN, target=0.6), frame=frame.assign(auc_reversed=halves))
+    assert (measured[0], measured[2]) == (expected, "0.6 against 0.6 ± 0.01" + remark)
+    if again[0] == 0.8:  # nor is a contradiction
+        right = claim(**WITHIN, target=0.7)
+        measured = found(plan, right, frame=frame.assign(auc_reversed=halves))
+        assert measured[0] == "undecided"
+
+
 WRONG = claim(**WITHIN, target=0.7)
 MEASURED = "0.6 against 0.7 ± 0.01"
 

@@ -21,10 +21,17 @@ _TITLES = {
     "table": "Tables on one side only",
     "rows": "Rows on one side only",
     "number": "Numbers and texts that moved",
+    "rounding": "Moved by rounding, since the instructions differ",
     "clock": "Not compared: verdicts on times, rows past a cap or of solvers not installed",
     "surroundings": "What else differs",
 }
-_NO_MOVES = ("clock", "surroundings")
+_NO_MOVES = ("rounding", "clock", "surroundings")
+
+# What runs with the same arithmetic have in common; the part of a number up to which other
+# arithmetic may move it, and more where the table says that rounding decides; a number up to which
+# nothing is left of one, as the deviation of two exact ways.
+_ARITHMETIC = ("blas", "instructions")
+_ROUNDING, _NOTHING = 1e-6, 1e-12
 
 # The order in which other causes are told, by the first word.
 _CAUSES = ["data", "revision", "packages", "blas", "cpu", "threads"]
@@ -73,7 +80,8 @@ def compare(a: Run, b: Run) -> list[Difference]:
     """All differences of two runs, the most telling ones first.
 
     What a clock has touched is not compared, nor what says how a row was measured. All else is
-    equal bit for bit. A table that one side lacks is named where both are whole runs, since an
+    equal bit for bit with the same instructions; with others rounding differs, and what it may
+    move is told apart. A table that one side lacks is named where both are whole runs, since an
     accepted run may be older than an item.
     """
     found = []
@@ -83,10 +91,15 @@ def compare(a: Run, b: Run) -> list[Difference]:
         text += f" ({move.measured_now})" if move.now else ""
         kind, weight = "clock" if move.timed else "verdict", 1.0 + (move.now == CONTRADICTED)
         found.append(Difference(kind, move.id, text, weight))
+    rounds = any(
+        a.surroundings[key] != b.surroundings[key]
+        for key in _ARITHMETIC
+        if key in a.surroundings and key in b.surroundings
+    )
     are_whole = all((run.folder / "report" / "claims.csv").exists() for run in (a, b))
     for name in dict.fromkeys([*a.numbers, *b.numbers]):
         if name in a.numbers and name in b.numbers:
-            found += _numbers(name, a, b, name in short)
+            found += _numbers(name, a, b, name in short, rounds)
         elif are_whole:
             where = a.folder if name in a.numbers else b.folder
             found.append(Difference("table", name, f"only in {where}"))
@@ -121,11 +134,12 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
     return "\n".join(lines)
 
 
-def _numbers(name: str, a: Run, b: Run, is_short: bool) -> Iterator[Difference]:
+def _numbers(name: str, a: Run, b: Run, is_short: bool, rounds: bool) -> Iterator[Difference]:
     """What differs in one table: rows without a counterpart, then column by column.
 
     A time cap ends the rows of a short table sooner on a slower machine, and not all machines have
-    each solver.
+    each solver. Where the two runs round differently (``rounds``), what rounding may have moved
+    is a difference of its own.
     """
     # What the columns are: of two declarations that of the second run.
     declared = [run.records.get(name, {}).get("columns") for run in (b, a)]
@@ -147,14 +161,34 @@ def _numbers(name: str, a: Run, b: Run, is_short: bool) -> Iterator[Difference]:
     single = [frame.index[~frame.index.duplicated(keep=False)] for frame in (left, right)]
     both = single[0].intersection(single[1])
     for side, frame in (("A", left), ("B", right)):
-        if lost := len(frame) - len(both):
-            first = _place(frame.index.difference(both)[0])
-            text = f"{lost} of {len(frame)} rows of {side} have no counterpart ({first})"
-            yield Difference("clock" if is_short else "rows", name, text, lost / len(frame))
+        alone = ~frame.index.isin(both)
+        of_rounding = rounds & columns.decided_by_rounding(frame)
+        for kind, rows in (
+            ("clock" if is_short else "rows", alone & ~of_rounding),
+            ("rounding", alone & of_rounding),
+        ):
+            if lost := rows.sum():
+                first = _place(frame.index[rows].sort_values()[0])
+                text = f"{lost} of {len(frame)} rows of {side} have no counterpart ({first})"
+                yield Difference(kind, name, text, lost / len(frame))
+    left, right = left.loc[both], right.loc[both]
     for column in columns.compared(left):
         if column in right:
-            pair = left.loc[both, column], right.loc[both, column]
-            yield from _moved(f"{name}, {column}", *pair)
+            old, new, size, shown = _sizes(left[column], right[column])
+            may_move = (size <= _ROUNDING) | (column in columns.rounding)
+            if is_numeric_dtype(old):
+                may_move |= np.maximum(old.abs(), new.abs()) <= _NOTHING
+            for frame in (left, right):
+                may_move |= columns.decided_by_rounding(frame, column)
+            may_move &= rounds
+            for kind, rows in (("number", ~may_move), ("rounding", may_move)):
+                here = size[rows & (size > 0)]
+                if len(here):
+                    finite = here[np.isfinite(here)]
+                    worst = (finite if len(finite) else here).idxmax()
+                    most = shown.format(old[worst], new[worst])
+                    text = f"{len(here)} of {len(both)} moved, most: {most} ({_place(worst)})"
+                    yield Difference(kind, f"{name}, {column}", text, float(here.max()))
 
 
 def _text(value):
@@ -164,23 +198,16 @@ def _text(value):
     return str(value)
 
 
-def _moved(place, a, b):
-    """How many values of a column moved, and the one that moved most."""
-    if all(map(is_numeric_dtype, (a, b))):
-        a, b, shown = a.astype(float), b.astype(float), "{:.6g} -> {:.6g}"
-        size = (a - b).abs() / np.maximum(a.abs(), np.finfo(float).tiny)
-        # infinite where one is missing
-        size = size.mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
-    else:
-        a, b, shown = a.map(_text), b.map(_text), "'{}' -> '{}'"
-        size = (a != b).astype(float)
-    moved = size > 0
-    if moved.any():
-        finite = size[np.isfinite(size)]
-        worst = finite.idxmax() if (finite > 0).any() else moved.idxmax()
-        most = shown.format(a[worst], b[worst])
-        text = f"{moved.sum()} of {len(a)} moved, most: {most} ({_place(worst)})"
-        yield Difference("number", place, text, float(size.max()))
+def _sizes(a, b):
+    """Values of two runs as they are shown, by how much each moved, and how two are shown."""
+    if not all(map(is_numeric_dtype, (a, b))):
+        a, b = a.map(_text), b.map(_text)
+        return a, b, (a != b).astype(float), "'{}' -> '{}'"
+    a, b = a.astype(float), b.astype(float)
+    size = (a - b).abs() / np.maximum(a.abs(), np.finfo(float).tiny)
+    # infinite where one is missing
+    size = size.mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
+    return a, b, size, "{:.6g} -> {:.6g}"
 
 
 def _place(index):

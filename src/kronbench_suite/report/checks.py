@@ -214,21 +214,32 @@ def swapped(frame, *, value="ours", **arguments):
 
 @judges()
 def at_least(frame, *, value, bound, by=None, spread=None):
-    """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``."""
+    """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``.
+
+    If the rows have ``<value>_low`` and ``<value>_high``, their interval decides.
+    """
     return _bounded(frame, value, bound, by, spread, 1, "smallest")
 
 
 @judges()
 def at_most(frame, *, value, bound, by=None, spread=None):
-    """The largest ``value`` of the selected rows, or mean of a group, is at most ``bound``."""
+    """The largest ``value`` of the selected rows, or mean of a group, is at most ``bound``.
+
+    If the rows have ``<value>_low`` and ``<value>_high``, their interval decides.
+    """
     return _bounded(frame, value, bound, by, spread, -1, "largest")
 
 
 def _bounded(frame, value, bound, by, spread, sign, extreme):
     if by is None and spread is None:
-        most = float((sign * frame[value]).min()) * sign
-        text = f"{extreme} {most:.4g}, bound {bound:g}"
-        yield Margin.exact(sign * (most - bound)), text, None
+        # A number that is known up to an interval brings its ends in columns of their own.
+        names = [name for name in (value, f"{value}_low", f"{value}_high") if name in frame]
+        ends = sign * (sign * frame[names].apply(lambda end: end.fillna(frame[value]))).min()
+        low, middle, high = ends.min(), ends[value], ends.max()
+        known = f" (known to lie in {low:.4g} to {high:.4g})" if low < high else ""
+        distances = sorted(sign * (end - bound) for end in (low, high))
+        text = f"{extreme} {middle:.4g}{known}, bound {bound:g}"
+        yield Margin(sign * (middle - bound), *distances), text, None
         return
     for name, group in groups(frame, by or ()):
         values = by_repeat(group, value, spread)

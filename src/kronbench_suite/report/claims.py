@@ -10,12 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.reference.verdicts import CONTRADICTED, NEW_DATA, OURS, THESE_DATA, UNTESTED
+from kronbench_suite.reference.verdicts import (
+    CONTRADICTED,
+    NEW_DATA,
+    OURS,
+    THESE_DATA,
+    UNDECIDED,
+    UNTESTED,
+)
 from kronbench_suite.report.checks import CHECKS, swapped
 from kronbench_suite.report.claim_files import compared_in, shown_by
 from kronbench_suite.report.estimates import disturbed
 from kronbench_suite.report.numbers import format_entry, format_number
 from kronbench_suite.report.outcomes import NotMeasured, Outcome, without
+from kronbench_suite.runner.columns import REVERSED, differs
 from kronbench_suite.runner.items import Plan
 from kronbench_suite.runner.read_results import other_data_of, read_numbers, read_results
 
@@ -189,6 +197,15 @@ def judge(
             remarks = f"; {count:.0f} {lie} at an end of {'its' if count == 1 else 'their'} grid"
         if claim.get("timing") and disturbed(read):
             remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
+        value = arguments.get("value", "ours")
+        again = rows.get(value + REVERSED)
+        if again is not None and (moved := differs(read[value], again[read.index]).sum()):
+            reordered = rows.assign(**{value: again.fillna(rows[value])})
+            other = check(reordered, **arguments)
+            if other.verdict != found.verdict:
+                text = f"{found.measured}, but with sums in another order {other.measured}"
+                return Outcome(UNDECIDED, f"{text}: rounding decides")
+            remarks += f"; the same with sums in another order, which moves {moved} of the rows"
         spread = arguments.get("spread", {})
         if "new_data" in spread:
             beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}

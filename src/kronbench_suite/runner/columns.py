@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -37,13 +37,19 @@ class Columns:
     # How a row was measured: memory, threads, other programs, where the data came from. Not
     # compared between runs.
     conditions: tuple[str, ...] = ()
+    # What only rounding makes: deviations of two exact ways from each other, and ``x_reversed``,
+    # the number ``x`` in another order of sums, missing where both orders agree. Compared between
+    # runs, but other instructions may move it (docs/comparing.md).
+    rounding: tuple[str, ...] = ()
 
     def __or__(self, other: Columns) -> Columns:
         parts = {}
         for kind in _KINDS:
             mine = (name for name in getattr(self, kind) if name not in other)
             parts[kind] = (*mine, *getattr(other, kind))
-        return Columns(**parts, repeats=(*self.repeats, *other.repeats))
+        for kind in ("repeats", "rounding"):
+            parts[kind] = (*getattr(self, kind), *getattr(other, kind))
+        return Columns(**parts)
 
     def __contains__(self, column: str) -> bool:
         return any(column in getattr(self, kind) for kind in _KINDS)
@@ -56,6 +62,18 @@ class Columns:
     def compared(self, frame: pd.DataFrame) -> list[str]:
         """The columns of a table whose values two runs have in common."""
         return [name for name in frame if name not in self]
+
+    def decided_by_rounding(self, frame: pd.DataFrame, column: str = "") -> pd.Series:
+        """Whether another order of sums has other numbers, row by row.
+
+        In a column with such numbers of its own these decide, in another any of them.
+        """
+        others = [name for name in self.rounding if name.endswith(REVERSED) and name in frame]
+        others = [name for name in others if name == column + REVERSED] or others
+        decided = pd.Series(False, frame.index)
+        for name in others:
+            decided |= differs(frame[name.removesuffix(REVERSED)], frame[name])
+        return decided
 
     def check(self, frame: pd.DataFrame, place: str) -> None:
         """Refuse a table whose rows the key does not tell apart; ``place`` declares the key."""
@@ -77,6 +95,11 @@ class Columns:
 
 _KINDS = ("key", "clock", "ratios_of_clock", "conditions")
 
+# The end of a column's name that has the numbers of another order of sums, and the part of a
+# number beyond which these differ: a million times the rounding of one operation and more.
+REVERSED = "_reversed"
+_APART = 1e-9
+
 # What the runner adds to each row.
 RUNNER = Columns(key=("dataset",), conditions=("source", "peak_mib"))
 
@@ -92,7 +115,23 @@ SHOWN = Columns(key=("dataset",), conditions=("source", "busy"))
 
 def recorded(record: Mapping[str, list[str]]) -> Columns:
     """The declaration that a sidecar or an accepted run keeps."""
-    return Columns(**{kind: tuple(record.get(kind, ())) for kind in ("repeats", *_KINDS)})
+    kinds = [field.name for field in dataclasses.fields(Columns)]
+    return Columns(**{kind: tuple(record.get(kind, ())) for kind in kinds})
+
+
+def differs(numbers: pd.Series, again: pd.Series) -> pd.Series:
+    """Whether numbers of two orders of sums are apart by more than a part of 1e-9, one by one.
+
+    A number that one of them lacks differs from nothing.
+    """
+    return (numbers - again).abs() > _APART * numbers.abs()
+
+
+def beside(frame: pd.DataFrame, again: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """A table with ``x_reversed`` for each name x: what ``again`` has where it differs."""
+    return frame.assign(
+        **{name + REVERSED: again[name].where(differs(frame[name], again[name])) for name in names}
+    )
 
 
 @functools.cache

@@ -3,10 +3,17 @@
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.papers.airola.measure import early_stopping, method_comparison
+from kronbench_suite.papers.airola.draw.early_stopping import draw as draw_curves
+from kronbench_suite.papers.airola.measure import (
+    early_stopping,
+    method_comparison,
+    repeated_protocol,
+)
 from kronbench_suite.papers.airola.measure.early_stopping import run
+from kronbench_suite.runner.items import load_plan
 from kronbench_suite.runner.job import run_experiment
 from kronbench_suite.runner.seeds import generator
+from tests.helpers import merged
 
 SPEC = {
     "solver": "kronbench.models.KronRidge",
@@ -58,6 +65,63 @@ def test_both_forms_reach_the_same_risk_and_ranking(data):
     np.testing.assert_allclose(last["auc", "primal"], last["auc", "dual"], atol=1e-3)
     first = frame[(frame["iteration"] == 1) & (frame["method"] == "KronSVM")]
     assert first["risk"].nunique() == 2  # two forms were fitted, not one twice
+
+
+def test_rows_that_rounding_decides_have_the_numbers_of_another_order_of_sums(data):
+    """A truncated Newton step of 100 iterations of QMR: at a tiny weight far beyond rounding."""
+    svm = {
+        "solver": "kronbench.models.KronSVM",
+        "solver_parameters": {"max_inner": 100, "solver": "qmr", "product": "sparse"},
+        "regs": [2.0**-10, 2.0**10],
+    }
+    frame = run(SPEC | svm | {"folds": [0]}, data, generator(1))
+    decided = frame[["risk_reversed", "auc_reversed"]].notna()
+    shares = decided.groupby(frame["reg"]).mean()
+    assert shares["risk_reversed"].to_dict() == {2.0**-10: 1.0, 2.0**10: 0.0}
+    assert shares["auc_reversed"].between([0.5, 0.0], [1.0, 0.0]).all()
+    tiny = frame[decided["risk_reversed"]]
+    assert (tiny["risk_reversed"] / tiny["risk"] - 1).abs().max() > 1e-2
+    # It is the same problem: the first step at a larger weight is nearly the same in both orders.
+    early = run(SPEC | svm | {"iterations": 1, "regs": [1.0]}, data, generator(1))
+    assert early["risk_reversed"].notna().all()
+    np.testing.assert_allclose(early["risk_reversed"], early["risk"], rtol=1e-2)
+
+
+def test_a_mean_over_folds_in_another_order_of_sums_is_of_all_folds(data, monkeypatch):
+    rows = {"reg": 1.0, "iteration": 1, "stretch": "first ten", "fold": [0, 1, 0, 1]}
+    folds = pd.DataFrame(rows | {"auc": [0.6, 0.8, 0.5, 0.5]})
+    folds["reg"] = [1.0, 1.0, 2.0, 2.0]
+    folds["auc_reversed"] = [np.nan, 0.7, np.nan, np.nan]
+    known = repeated_protocol._PROTOCOLS["early_stopping"][1]
+    protocols = {"early_stopping": (lambda *given: folds, known)}
+    monkeypatch.setattr(repeated_protocol, "_PROTOCOLS", protocols)
+    frame = repeated_protocol.run(DRAWN | {"draws": 1}, data, None)
+    np.testing.assert_allclose(frame["auc"], [0.7, 0.5])
+    np.testing.assert_allclose(frame["auc_reversed"], [0.65, np.nan])
+
+
+def test_another_order_of_sums_is_drawn_where_rounding_decides():
+    item = load_plan(merged()).item("airola", "figure-5")
+    iterations = np.tile(np.arange(1, 101), 2)
+    frame = pd.DataFrame({"dataset": "GPCR", "reg": 1.0, "iteration": iterations, "n": 100})
+    frame["fold"] = np.repeat([0, 1], 100)
+    frame["risk"], frame["auc"] = 1.0 / iterations, 0.6
+    for other, drawn in (
+        (np.where(iterations > 50, 0.8, np.nan), [0.6] * 50 + [0.8] * 50),
+        (np.nan, None),
+    ):
+        figure = draw_curves(frame.assign(auc_reversed=other, risk_reversed=np.nan), item)
+        dotted = [
+            line.get_ydata()
+            for panel in figure.axes
+            for line in panel.lines
+            if line.get_linestyle() == ":" and len(line.get_ydata()) == 100
+        ]
+        assert len(dotted) == (drawn is not None)
+        if dotted:
+            np.testing.assert_allclose(dotted[0], drawn)
+        texts = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert ("sums in another order" in texts) == (drawn is not None)
 
 
 DRAWN = SPEC | {"protocol": "early_stopping", "draws": 2}

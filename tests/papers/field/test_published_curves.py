@@ -14,7 +14,7 @@ SPEC = {
     "reg": 1e-3,
     "iterations": {"Kronecker": 8, "Linear": 8, "Poly2D": 8, "Cartesian": 8},
     "settings": ["setting 1", "setting 2", "setting 3", "setting 4"],
-    "second_order": ["Kronecker"],
+    "other_orders": {"Kronecker": 2},
     "inner": [],
     "random_state": 1,
     "stated": None,
@@ -62,8 +62,36 @@ def test_curves_are_those_of_kron_ridge(data, frame, setting, pairwise):
     )
     ours = frame[(frame["pairwise"] == pairwise) & (frame["setting"] == setting)]
     np.testing.assert_allclose(ours["auc"], areas, atol=2e-3)
-    # the reverse order is the same problem
-    assert (ours["band"] < 2e-3).all() == (pairwise in SPEC["second_order"])
+    # the other orders are of the same problem
+    assert (ours["band"] < 2e-3).all() == (pairwise in SPEC["other_orders"])
+
+
+def test_the_band_is_the_largest_distance_between_two_of_all_orders(data, monkeypatch):
+    orders = []
+
+    class Curve:
+        """A curve whose AUC tells which order it is of."""
+
+        def __init__(self, pairwise, X, y, train, test, reg, iterations):
+            self.place = len(orders)
+            orders.append([X.row_features[X.rows[test]].tolist(), y[test].tolist()])
+
+        def test_auc(self):
+            return np.array([0.5, 0.6, 0.45])[self.place % 3] * np.ones(4)
+
+    monkeypatch.setattr(published_curves, "_Curve", Curve)
+    spec = SPEC | {"iterations": {"Kronecker": 4}, "settings": ["setting 3"]}
+    frame = published_curves.run(spec, data, None)
+    np.testing.assert_allclose(frame["auc_reversed"], 0.6)
+    np.testing.assert_allclose(frame["band"], 0.15)
+    # each order has its own sequence of test pairs, of which it is the only difference
+    (first, y), *others = orders
+    assert len(others) == 2
+    for features, labels in others:
+        assert labels != y
+        assert sorted(labels) == sorted(y)
+        assert features != first
+        assert sorted(map(sorted, features)) == sorted(map(sorted, first))
 
 
 def test_renumbered_identities_are_those_of_the_published_program(data, frame):

@@ -1,8 +1,10 @@
 """Table 6.1 of Stock et al. 2016, with figures 4 and 5."""
 
 import os
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
@@ -24,7 +26,7 @@ from tests.helpers import merged
 GRID = {
     "seed": 5,
     "regs": [0.1, 10.0],
-    "submatrix_cap": 60,
+    "submatrix_cap": 1e11,
     "submatrix_sample": 2,
     "methods": [
         {"name": "KK", "solver": "kronbench.models.CompleteKronRidge", "weights": 1},
@@ -157,6 +159,36 @@ def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
     }
     areas = areas_of(frame)
     assert areas.loc[("B", "TS"), "by submatrices is"] == f"extrapolated from 2 of {m} rows"
+
+
+def test_no_clock_decides_which_areas_there_are(grid, nr, monkeypatch):
+    clock = time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: 1e6 * clock())  # of a very slow machine
+    slow = run_experiment("stock.leave_one_out_grid", GRID, nr, "nr")
+    assert slow["seconds"].max() > 1e3
+    pd.testing.assert_series_equal(slow["auc"], grid["auc"])
+
+
+def test_at_each_scale_the_paper_s_own_way_is_whole_where_the_accepted_run_has_it():
+    whole = {}
+    for scale in (None, "paper", "smoke"):
+        item = load_plan(merged(scale)).item("stock", "table-6.1")
+        sizes = {"e": (664, 445), "gpcr": (95, 223), "ic": (204, 210), "nr": (26, 54)}
+        whole[scale] = " ".join(
+            name
+            + "".join(
+                setting
+                for setting in "BCD"
+                if leave_one_out_grid._decomposed(setting, *sizes[name])
+                <= item.parameters["submatrix_cap"]
+            )
+            for name in item.datasets
+        )
+    assert whole == {
+        None: "eC gpcrBC icBC nrBCD",
+        "paper": "eBC gpcrBCD icBCD nrBCD",
+        "smoke": "gpcrBC",
+    }
 
 
 @pytest.mark.parametrize(

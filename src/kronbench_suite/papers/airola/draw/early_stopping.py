@@ -47,6 +47,8 @@ def draw(frame, item):
     last = axes[-1, -1]
     for name in forms if len(forms) > 1 else []:
         last.plot([], [], color="0.3", ls=LOOKS[name], lw=1.2, label=name)
+    if any(name.endswith("_reversed") and frame[name].notna().any() for name in frame):
+        last.plot([], [], color="0.3", ls=":", lw=0.8, label="sums in another order")
     if (n_folds := frame["fold"].nunique()) > 1:
         label = f"range of {n_folds} folds"
         last.plot([], [], "|", color="0.3", ms=10, mew=2.2, label=label)
@@ -69,6 +71,11 @@ def _draw_pair(pair, part, regs):
                 look = {"color": f"C{order}", "ls": LOOKS[form], "lw": widest - 0.4 * order}
                 label = f"$\\lambda={name}$" if form == "dual" else None
                 panel.plot(mean.index, mean, label=label, **look)
+                # What rounding decides shows as a second curve, of another order of sums.
+                other = of_form.get(f"{value}_reversed")
+                if other is not None and other.notna().any():
+                    again = other.fillna(of_form[value]).groupby(of_form["iteration"]).mean()
+                    panel.plot(again.index, again, **look | {"ls": ":", "lw": 0.8})
                 end = by_fold.iloc[-1]
                 if len(end) > 1 and form == "dual":
                     place = length * (1.04 + 0.03 * order)

@@ -5,13 +5,15 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench.evaluation import roc_auc
+from kronbench.pairs import PairData
 from kronbench.solvers import make_solver
 from kronbench_suite.papers.airola.measure.zero_shot import zero_shot_splits
-from kronbench_suite.runner.columns import Columns
+from kronbench_suite.runner.columns import Columns, beside
 
 COLUMNS = Columns(
     key=("method", "form", "fold", "reg", "iteration"),
     repeats=("fold",),
+    rounding=("risk_reversed", "risk_left_reversed", "auc_reversed"),
 )
 
 PARAMETERS = {
@@ -31,9 +33,14 @@ def run(spec, data, rng):
     With ``methods`` also for each of them and of ``forms``, "dual" or "primal". The dual of a
     solver with a method ``path`` gives all weights from one Krylov space; any other is fitted once
     a weight. ``risk_left`` is the part of the risk above that of the last iteration, as a share of
-    what all iterations take off.
+    what all iterations take off. ``risk_reversed``, ``risk_left_reversed`` and ``auc_reversed``
+    are those of the same pairs and vertices in the reverse order, where they differ: there
+    rounding decides.
     """
     pairs, y, splits = zero_shot_splits(spec, data, rng)
+    features = (np.ascontiguousarray(X[::-1]) for X in (pairs.row_features, pairs.col_features))
+    rows, cols = pairs.n_rows - 1 - pairs.rows[::-1], pairs.n_cols - 1 - pairs.cols[::-1]
+    backwards, last = PairData(*features, rows, cols), len(y) - 1
     # the columns that name a curve of a weight, its solver and the parameters of that
     variants = [
         ({"method": method, "form": form}, entry["solver"], entry["solver_parameters"], form)
@@ -48,27 +55,37 @@ def run(spec, data, rng):
     for fold in tqdm(sorted(spec["folds"]), desc=data.name, unit="fold"):
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
+        turned = [last - np.sort(index)[::-1] for index in (train, test)]
+        again = [part for index in turned for part in (backwards[index], y[::-1][index])]
         # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
         start = len(train) / 2
         for names, solver, parameters, form in variants:
             parameters = parameters | {"form": form, "max_iter": len(iterations)}
             path = form == "dual" and hasattr(make_solver(solver), "path")
             curves = _path_curves if path else _fitted_curves
-            for reg, risks, aucs in curves(solver, parameters, spec["regs"], *parts):
-                # A solver that has converged stays where it is; means over folds need all of
-                # them to go on.
-                made = np.minimum(iterations, len(risks)) - 1
-                risks = np.asarray(risks)[made]
+            arguments = solver, parameters, spec["regs"]
+            orders = zip(curves(*arguments, *parts), curves(*arguments, *again), strict=True)
+            for (reg, *fit), (_, *other) in orders:
+                frame = _numbers(start, iterations, *fit)
+                frame = beside(frame, _numbers(start, iterations, *other), list(frame))
                 columns = {
                     "reg": float(reg),
                     "iteration": iterations,
-                    "risk": risks,
-                    "risk_left": (risks - risks[-1]) / (start - risks[-1]),
-                    "auc": np.asarray(aucs)[made],
                     "stretch": np.where(iterations <= 10, "first ten", "later"),
                 }
-                frames.append(pd.DataFrame(columns).assign(fold=fold, n=len(train), **names))
+                frames.append(frame.assign(**columns, fold=fold, n=len(train), **names))
     return pd.concat(frames, ignore_index=True)
+
+
+def _numbers(start, iterations, risks, aucs):
+    """The numbers after each iteration.
+
+    A solver that has converged stays where it is; means over folds need all of them to go on.
+    """
+    made = np.minimum(iterations, len(risks)) - 1
+    risks = np.asarray(risks)[made]
+    left = (risks - risks[-1]) / (start - risks[-1])
+    return pd.DataFrame({"risk": risks, "risk_left": left, "auc": np.asarray(aucs)[made]})
 
 
 def _path_curves(solver, parameters, regs, train, y_train, test, y_test):

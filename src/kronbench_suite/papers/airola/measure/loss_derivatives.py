@@ -14,6 +14,11 @@ _STEP = 1e-4
 COLUMNS = Columns(
     key=("loss", "draw"),
     repeats=("draw",),
+    rounding=(
+        *("gradient_deviation", "hessian_deviation", "printed_deviation"),
+        # as they are shown
+        *("gradient against differences", "Hessian against differences", "against the formulas"),
+    ),
 )
 
 PARAMETERS = {

@@ -4,12 +4,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from kronbench_suite.papers.airola.measure import early_stopping, method_comparison
-from kronbench_suite.runner.columns import Columns
+from kronbench_suite.runner.columns import Columns, beside
 from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(
     key=("method", "form", "draw", "reg", "iteration"),
     repeats=("draw",),
+    rounding=("auc_reversed",),
 )
 
 PARAMETERS = {
@@ -29,7 +30,7 @@ def run(spec, data, rng):
 
     Each draw runs it whole from another seed: other pairs where a ``fraction`` of them is drawn,
     other folds, other inner folds. ``on_edge`` counts the folds whose selected value is the first
-    or last of its grid.
+    or last of its grid. ``auc_reversed`` is the mean with sums in another order, where it differs.
     """
     measure, columns = _PROTOCOLS[spec["protocol"]]
     frames = []
@@ -38,6 +39,10 @@ def run(spec, data, rng):
         of_folds = measure({**spec, "seed": seed}, data, generator(seed, data.name))
         groups = of_folds.groupby([name for name in columns if name in of_folds], sort=False)
         of_draw = groups["auc"].mean().reset_index()
+        if "auc_reversed" in of_folds:
+            other = of_folds["auc_reversed"].fillna(of_folds["auc"])
+            other = other.groupby(groups.ngroup()).mean().to_frame("auc")
+            of_draw = beside(of_draw, other, ["auc"])
         if "on_edge" in of_folds:
             of_draw["on_edge"] = groups["on_edge"].sum(min_count=1).to_numpy()
         frames.append(of_draw.assign(draw=draw))

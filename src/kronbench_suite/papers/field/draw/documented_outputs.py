@@ -2,10 +2,16 @@
 
 import pandas as pd
 
-from kronbench.intervals import interval_factor
+from kronbench.intervals import half_of_all, interval_factor
 from kronbench_suite.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(key=("part", "file", "reading", "line"))
+COLUMNS = SHOWN | Columns(
+    key=("part", "file", "reading", "line"),
+    rounding=(
+        *("ours_reversed", "mean of orders", "deviation of orders"),
+        *("band", "share within", "share within_low", "share within_high"),
+    ),
+)
 
 _DIGITS = 0.5e-6 + 1e-12  # half a unit of the sixth decimal, and the rounding of a difference
 
@@ -15,13 +21,16 @@ def tabulate(frame, item, printed):
 
     ``lines that differ`` has printed lines that ours lack among them. Of lines in several orders
     of sums, ``band`` is half the widest interval in which 95 % of all orders lie, by the t
-    distribution, and ``share within`` that of the printed lines in theirs. ``best`` is of test
-    lines where there are such, and ``best at`` its exponent of two or iteration; ``smallest last
-    step`` is the least that a line of the last hundred iterations adds to the one before.
+    distribution, and ``share within`` that of the printed lines in theirs; it is known to lie
+    between its ``_low`` and ``_high``, since a few orders tell no more of their deviation than an
+    interval of 99 %. ``best`` is of test lines where there are such, and ``best at`` its exponent
+    of two or iteration; ``smallest last step`` is the least that a line of the last hundred
+    iterations adds to the one before.
     """
     printed = printed.rename(columns={"score": "printed score", "at": "printed at"})
     lines = frame.merge(printed, on=["file", "line"], how="left", validate="many_to_one")
     names = {"order_mean": "mean of orders", "order_deviation": "deviation of orders"}
+    names["value_reversed"] = "ours_reversed"
     lines = lines.rename(columns={"value": "ours"} | names)
     lines["difference"] = (lines["ours"] - lines["printed"]).abs()
     of_file = printed.groupby("file")["line"].nunique()
@@ -31,14 +40,21 @@ def tabulate(frame, item, printed):
         for key, part in lines.groupby(keys, sort=False)
     ]
     own = [*keys, "line", "score", "at", "ours", "printed", "difference", "ties", *names.values()]
-    return pd.concat([pd.DataFrame(files), lines[own].assign(part="line")], ignore_index=True)
+    lines = lines.reindex(columns=own).assign(part="line")
+    return pd.concat([pd.DataFrame(files), lines], ignore_index=True)
 
 
 def _summary(part, item, n_printed):
     come_out = int((part["difference"] <= _DIGITS).sum())  # not without ours, nor without theirs
     several = part.dropna(subset=["mean of orders"])
-    half = several["deviation of orders"] * interval_factor(item.parameters["orders"] + 1, 1.0)
+    orders, deviation = item.parameters["orders"] + 1, several["deviation of orders"]
+    half = deviation * interval_factor(orders, 1.0)
     apart = (several["printed"] - several["mean of orders"]).abs()
+
+    def within(reach):
+        return (apart <= reach + _DIGITS).mean() if len(several) else None
+
+    least, most = (half_of_all(orders, end) for end in (0.005, 0.995))
     tested = part[part["score"] == "test"] if (part["score"] == "test").any() else part
     by_iteration = part["iteration"].notna().all()
     at = tested["iteration" if by_iteration else "exponent"]
@@ -59,7 +75,9 @@ def _summary(part, item, n_printed):
         "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
         "largest difference": part["difference"].max(),
         "band": half.max(),
-        "share within": (apart <= half + _DIGITS).mean() if len(several) else None,
+        "share within": within(half),
+        "share within_low": within(deviation * least),
+        "share within_high": within(deviation * most),
         "best": tested["ours"][ours],
         "printed best": tested["printed"][printed],
         "best at": at[ours] if alone else None,

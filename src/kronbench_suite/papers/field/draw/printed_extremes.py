@@ -4,14 +4,17 @@ import pandas as pd
 
 from kronbench_suite.runner.columns import SHOWN, Columns
 
-COLUMNS = SHOWN | Columns(key=("kernel", "pairwise", "setting"))
+COLUMNS = SHOWN | Columns(
+    key=("kernel", "pairwise", "setting"),
+    rounding=("maximum_reversed", "last_reversed", "band", "apart over band"),
+)
 
 
 def tabulate(frame, item, printed):
     """One row for each domain kernel, pairwise kernel and setting.
 
     ``first ten apart`` and ``most apart`` are the largest distances from the printed curve, over
-    ten and over all iterations; ``band`` is that between two orders of sums.
+    ten and over all iterations; ``band`` is the largest between two orders of sums.
     """
     frame = frame[frame["random_state"] == frame.groupby("of")["random_state"].transform("first")]
     keys = ["dataset", "source", "kernel", "pairwise", "setting"]
@@ -24,10 +27,12 @@ def tabulate(frame, item, printed):
             {
                 **dict(zip(keys, names, strict=True)),
                 "maximum": auc.max(),
+                "maximum_reversed": part["auc_reversed"].max(),
                 "printed maximum": printed.max(),
                 "ours at": auc.idxmax(),
                 "printed at": printed.idxmax() if printed.notna().any() else None,
                 "last": auc.iloc[-1],
+                "last_reversed": part["auc_reversed"].iloc[-1],
                 "printed last": printed.iloc[-1],
                 "first ten apart": part.loc[:10, "difference"].max(),
                 "most apart": apart,

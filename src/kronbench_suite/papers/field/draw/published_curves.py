@@ -20,7 +20,7 @@ def draw(frame, item):
         part = frame[(frame["setting"] == setting) & (frame["pairwise"] == kernels[0])]
         for column, colour, label in (
             ("difference", "C2", "difference from the printed curve"),
-            ("band", "C1", "difference between two orders of sums"),
+            ("band", "C1", "difference between orders of sums"),
         ):
             # curves that agree to the last bit have no place on a logarithmic axis
             curve = part.set_index("iteration")[column].clip(lower=1e-8)

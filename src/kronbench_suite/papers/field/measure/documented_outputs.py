@@ -15,7 +15,10 @@ from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, TwoStepRidge
 from kronbench_suite.runner.columns import Columns
 
-COLUMNS = Columns(key=("file", "reading", "line"))
+COLUMNS = Columns(
+    key=("file", "reading", "line"),
+    rounding=("value_reversed", "order_mean", "order_deviation"),
+)
 
 PARAMETERS = {
     "scripts": "data set, model and setting of each script",
@@ -25,7 +28,7 @@ PARAMETERS = {
     "n_train": "sizes of the training sets, by data set",
 }
 _EXPONENTS = ("exponent", "second_exponent")
-_NUMBERS = ("iteration", *_EXPONENTS, "value", "ties", "order_mean", "order_deviation")
+_NUMBERS = ("iteration", *_EXPONENTS, "value", "ties", *COLUMNS.rounding)
 
 _TIE = 1e-9  # of the median size of a prediction: what rounding leaves between equal ones
 
@@ -41,7 +44,8 @@ def run(spec, data, rng):
     the program from that. ``ties`` is half the share of comparable pairs with equal predictions:
     rounding decides what a program that does not count them half makes of these. ``order_mean``
     and ``order_deviation`` are of this value and ``spec["orders"]`` others, with their sums in
-    orders that are drawn, for the first ``reordered`` iterations.
+    orders that are drawn, for the first ``reordered`` iterations; ``value_reversed`` is the first
+    of the others.
     """
     frames = []
     names = [name for name, script in spec["scripts"].items() if script["data"] == data.name]
@@ -231,7 +235,8 @@ def _iterations(data, script, spec):
         )
         of_orders.append([line["value"] for line in again])
     for line, *values in itertools.zip_longest(lines, *of_orders, fillvalue=np.nan):
-        yield line | {"order_mean": np.mean(values), "order_deviation": np.std(values, ddof=1)}
+        moments = np.mean(values), np.std(values, ddof=1)
+        yield line | dict(zip(COLUMNS.rounding, (values[1], *moments), strict=True))
 
 
 def _iterates(D, T, pairs, train, test, max_iter):

@@ -11,7 +11,10 @@ from kronbench.linalg import gram, multishift_minres
 from kronbench.pairs import PairData, PairwiseOperator
 from kronbench_suite.runner.columns import Columns
 
-COLUMNS = Columns(key=("kernel", "pairwise", "setting", "random_state", "iteration"))
+COLUMNS = Columns(
+    key=("kernel", "pairwise", "setting", "random_state", "iteration"),
+    rounding=("auc_reversed", "band"),
+)
 
 PARAMETERS = {
     "settings": "what is new in a test pair",
@@ -19,7 +22,7 @@ PARAMETERS = {
     "kernel": "kernel of the vertices",
     "gamma": "width of the Gaussian kernel",
     "reg": "regularization weight",
-    "second_order": "pairwise kernels of which the pairs are also taken in reverse order",
+    "other_orders": "pairwise kernels of which the pairs are also taken in reverse order",
     "inner": "pairwise kernels that are also scored on held-out training pairs",
     "random_state": "seed of the published split",
     "stated": "the seed in the published script, or none",
@@ -39,8 +42,10 @@ def run(spec, data, rng):
     """One row for each pairwise kernel, setting, seed of the split and iteration.
 
     The splits are those of ``random_state``; of the seed ``stated`` in the published script there
-    are ``stated_iterations`` of the kernel "Kronecker". ``auc_reversed``, for ``second_order``
-    kernels, is of the same pairs and vertices in the reverse order: its distance is ``band``.
+    are ``stated_iterations`` of the kernel "Kronecker". ``other_orders`` says
+    of a kernel in how many orders of sums it is made beside the first one: in the reverse order of
+    all pairs and vertices (``auc_reversed``), then in orders that are drawn. ``band`` is the
+    largest distance between two of all these curves.
     For ``inner`` kernels ``auc_inner`` is that of training pairs held out in the same setting.
     "Cartesian, renumbered" has the identities of the published program at prediction, where the
     i-th of the vertices that occur in the test set is taken for the i-th of those that occur in
@@ -53,8 +58,7 @@ def run(spec, data, rng):
     options = gaussian if spec["kernel"] == "Gaussian" else {"kernel": "linear"}
     features = data["drug_similarity"], data["target_similarity"]
     X = PairData(*(gram(of_side, **options) for of_side in features), rows, cols)
-    K, G = (np.ascontiguousarray(M[::-1, ::-1]) for M in (X.row_features, X.col_features))
-    backwards = PairData(K, G, X.n_rows - 1 - rows[::-1], X.n_cols - 1 - cols[::-1])
+    orders = [_reordered(X, y, number) for number in range(max(spec["other_orders"].values()))]
     frames = []
 
     def curve(name, iterations, *problem):
@@ -68,12 +72,11 @@ def run(spec, data, rng):
             columns = columns | {"printed": data["printed_test"][at]}
         length = len(columns["auc"])
         frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
-        frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed"])
+        frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed", "band"])
         frames.append(
             frame.assign(
                 iteration=np.arange(1, length + 1),
                 difference=(frame["auc"] - frame["printed"]).abs(),
-                band=(frame["auc"] - frame["auc_reversed"]).abs(),
                 kernel=spec["kernel"],
                 pairwise=name,
                 setting=setting,
@@ -87,10 +90,14 @@ def run(spec, data, rng):
         for name, iterations in spec["iterations"].items():
             ours = curve(name, iterations, X, y, train, test)
             columns = {"auc": ours.test_auc()}
-            if name in spec["second_order"]:
-                last = len(X) - 1
-                again = curve(name, iterations, backwards, y[::-1], last - train, last - test)
-                columns["auc_reversed"] = again.test_auc()
+            again = []
+            for other, labels, place in orders[: spec["other_orders"].get(name, 0)]:
+                # sorted, since the places of the pairs would bring back their order
+                split = (np.sort(place[part]) for part in (train, test))
+                again.append(curve(name, iterations, other, labels, *split).test_auc())
+            if again:
+                of_all = [columns["auc"], *again]
+                columns |= {"auc_reversed": again[0], "band": np.ptp(of_all, axis=0)}
             if name in spec["inner"]:
                 parts = shuffle_split(X[train], *_SPLITS[setting], state)
                 inner = curve(name, iterations, X, y, *(train[part] for part in parts))
@@ -103,6 +110,16 @@ def run(spec, data, rng):
             stated = curve("Kronecker", spec["stated_iterations"], X, y, *split)
             add("Kronecker", setting, spec["stated"], {"auc": stated.test_auc()})
     return pd.concat(frames, ignore_index=True)
+
+
+def _reordered(X, y, number):
+    """The same pairs and labels in another order, also of the vertices, and each pair's place."""
+    sizes, drawn = (X.n_rows, X.n_cols, len(X)), np.random.RandomState(number)
+    turned = (np.arange(size)[::-1] if number == 0 else drawn.permutation(size) for size in sizes)
+    rows, cols, pairs = turned
+    K, G = X.row_features[np.ix_(rows, rows)], X.col_features[np.ix_(cols, cols)]
+    ends = np.argsort(rows)[X.rows[pairs]], np.argsort(cols)[X.cols[pairs]]
+    return PairData(K, G, *ends), y[pairs], np.argsort(pairs)
 
 
 class _Curve:

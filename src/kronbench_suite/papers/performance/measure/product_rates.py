@@ -25,6 +25,7 @@ COLUMNS = TIMING | Columns(
     clock=("setup_seconds", "gflops"),
     ratios_of_clock=("blas_share", "speed_up"),
     conditions=("chosen",),
+    rounding=("deviation",),
 )
 
 PARAMETERS = {

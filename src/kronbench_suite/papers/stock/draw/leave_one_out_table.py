@@ -24,6 +24,7 @@ COLUMNS = SHOWN | Columns(
         *("speed-up over KK by submatrices", "the same, AUC included", "speed-up over KK"),
     ),
     conditions=("by submatrices is",),
+    rounding=("deviation of it",),
 )
 
 

@@ -11,7 +11,8 @@ from kronbench_suite.runner.columns import Columns
 from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(
-    key=("setting", "matrix", "approach", "tasks", "method", "row", "col", "position")
+    key=("setting", "matrix", "approach", "tasks", "method", "row", "col", "position"),
+    rounding=("residual", "deviation", "deviation of predictions"),
 )
 
 PARAMETERS = {
