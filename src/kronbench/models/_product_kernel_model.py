@@ -40,7 +40,10 @@ _STOPS = {
         "give more iterations, a larger tol, or tol=0 if early stopping is intended",
     ),
     "breakdown": ("a breakdown of the Krylov method", "give a larger reg or scale the features"),
-    "rounding": ("rounding", "give a larger reg or tol"),
+    "rounding": (
+        "rounding",
+        "give a larger reg, double precision, scaled features or a larger tol",
+    ),
     "no_descent": ("a step along which the objective does not fall", _NO_DESCENT),
     "diverged": ("an objective that is not finite", _NO_DESCENT),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Self
@@ -23,9 +24,11 @@ from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import (
     RidgePath,
+    ThinPath,
     ThinRidge,
     first_within,
     is_thin,
+    products,
     scaled,
     weighted,
 )
@@ -35,6 +38,15 @@ from kronbench.pairs import Iterate, PairData
 _NEAR = 3e-3
 # The same for a bound of what rounding may do, which is some twenty times what it does
 _DOUBT = 0.1
+# Up to which share of the norm of the labels "auto" leaves the scores of the primal form off
+_LEFT = 1e-4
+_SOME = 256  # pairs whose scores by the kernels are compared with those by their factors
+# How weights of a path ended, and what helps
+_ROUNDED = "was ended by rounding", "larger weights, double precision or scaled features"
+_FAR = (
+    "ended far from the optimum",
+    "more iterations or larger weights, or solver='minres' if early stopping is intended",
+)
 
 
 @estimator
@@ -113,11 +125,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
-            ridge = ThinRidge(design, y, self._root)
-            path = np.array([ridge.objective(self.reg)])
-            self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
+            found = ThinRidge(design, y, self._root).solve(self.reg)
+            dual_coef = found.residual / self.reg
+            certain = found.certain and self._factors_suffice(X, maps, found.coef, dual_coef)
+            stop = "tol" if certain else "rounding"
+            self._set_fitted(X, maps, found.coef, np.array([found.objective]), stop)
             if self.form == "dual":
-                self.dual_coef_ = ridge.residual(self.reg) / self.reg
+                self.dual_coef_ = dual_coef
         else:
             self._iterate(X, y, callback)
         self.intercept_ = intercept
@@ -148,13 +162,18 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
         y = scaled(root, y.astype(operator.dtype, copy=False))
-        system, b, yy, objectives = operator, y, float(y @ y), []
+        system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
             p = operator.shape[1]
             system = LinearOperator(
                 (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
             )
             b = operator.rmatvec(y)
+            if self.solver == "auto" and (size := np.linalg.norm(b)):
+                # scores are off by X (X'X + reg I)^-1 times the residual, and |s / (s^2 + reg)| is
+                # at most 1 / (2 root(reg)): what is left of it should not matter beside y
+                least = 2 * np.sqrt(reg) * np.linalg.norm(y) / size
+                tol = min(tol, max(tol, _LEFT) * least)
 
         def risk(coef, residual):
             """The scores, in the dual alone, and the objective, without a product."""
@@ -175,10 +194,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 coef, scores = scaled(root, coef) if dual else coef, scaled(1 / root, scores)
             return callback(Iterate(len(objectives), coef, scores, now))
 
-        found = minres(
-            system, b, shift=reg, tol=self.tol, max_iter=self.max_iter, callback=observe
-        )
-        coef, off = found.x, np.linalg.norm(found.residual)
+        found = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=observe)
+        coef, off, stop = found.x, np.linalg.norm(found.residual), found.stop
         if dual:
             # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
             scores, last = risk(coef, found.residual)
@@ -186,13 +203,33 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             scores = operator.matvec(coef)
             error = y - scores
             last = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
-            # they are off by X (X'X + reg I)^-1 times it, and |s / (s^2 + reg)| is at most
             off /= 2 * np.sqrt(reg)
+            spoilt = off > max(_DOUBT * np.linalg.norm(scores), self.tol * np.linalg.norm(y))
+            dual_coef = scaled(root, error).astype(np.float64) / reg
+            if stop == "tol" and (spoilt or not self._factors_suffice(X, maps, coef, dual_coef)):
+                stop = "rounding"
         near = off <= _NEAR * np.linalg.norm(scores)
         # the objectives up to the iterate that is kept, whose own comes of a product
         path = np.array([*objectives[: found.n_iter - 1], last] if found.n_iter else [])
         coef = scaled(root, coef) if dual else coef
-        self._set_fitted(X, maps, coef, path, found.stop, near)
+        self._set_fitted(X, maps, coef, path, stop, near)
+
+    def _factors_suffice(self, X, maps, coef, dual_coef):
+        """Whether the factors of the kernels, which are near them, have the kernels' optimum.
+
+        Scores are off by no more than (Q - X X') a; some of the pairs are looked at.
+        """
+        if self.row_kernel == self.col_kernel == "linear":
+            return True
+        double = copy.copy(self).set_params(dtype=np.float64)
+        some = X[np.arange(0, len(X), -(-len(X) // _SOME))]
+        (T, D, *pairs), (T_some, D_some, *pairs_some) = (
+            self._design(maps, of) for of in (X, some)
+        )
+        design = self._design_operator(T.astype(float), D.astype(float), *pairs)
+        few = self._design_operator(T_some.astype(float), D_some.astype(float), *pairs_some)
+        off = double._gram_operator(X, some) @ dual_coef - few @ (design.rmatvec(dual_coef))
+        return np.linalg.norm(off) <= _NEAR * np.linalg.norm(few @ coef)
 
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
@@ -216,11 +253,23 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         if thin := self._thin_design(X):
             maps, design = thin
             ridge = ThinRidge(design, y)
+            found = [ridge.solve(reg) for reg in regs]
             if X_test is not None:
-                images = ridge.images(self._design(maps, X_test))
-            objective = np.array([[ridge.objective(reg)] for reg in regs])
-            reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
-            return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
+                features = products(*self._design(maps, X_test)).astype(np.float64, copy=False)
+                images = np.array([features @ one.coef for one in found])
+            lost = np.array([not one.certain for one in found])
+            _warn_of_path(lost, _ROUNDED, regs)
+            return RidgePath(
+                regs,
+                objective=np.array([[one.objective] for one in found]),
+                solutions=ThinPath(
+                    regs, np.array([one.residual for one in found]) / regs[:, None]
+                ),
+                test_images=images,
+                stop_reasons=tuple(np.where(lost, "rounding", "tol").tolist()),
+                last=np.zeros(len(regs), int),
+                intercept=intercept,
+            )
         gram = operator = self._gram_operator(X)
         together = (
             X_test is not None
@@ -249,17 +298,21 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        reasons, last = self._ends(gram, y, solutions, bounds)
+        reasons, last, lost, far = self._ends(gram, y, solutions, bounds)
+        _warn_of_path(lost, _ROUNDED, regs)
+        _warn_of_path(far, _FAR, regs)
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept)
 
     def _ends(self, gram, y, found, bounds):
-        """Why each weight ended, and its last iterate that is what it claims to be; warnings.
+        """Why each weight ended, its last iterate that is what it claims to be, and two masks.
+
+        They say which weights rounding has ended, and which are far from the optimum.
 
         The bounds of the residuals take no products; the weights that they leave in doubt do.
         """
         last = np.full(len(found.shifts), found.n_iter - 1)
         if not found.n_iter:
-            return ("tol",) * len(last), last
+            return ("tol",) * len(last), last, *np.zeros((2, len(last)), bool)
 
         def parted(j, k, allowed):
             """Whether the residual of an iterate is more than ``allowed``."""
@@ -288,28 +341,12 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
             if self.tol > 0:
                 far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
-        for which, ended, remedy in (
-            (lost, "was ended by rounding", "larger weights, double precision or scaled features"),
-            (
-                far,
-                "ended far from the optimum",
-                "more iterations or larger weights, or solver='minres' if early stopping is "
-                "intended",
-            ),
-        ):
-            if which.any():
-                warnings.warn(
-                    f"KronRidge.path {ended} for {which.sum()} of {len(last)} weights, up to "
-                    f"reg={found.shifts[which].max():g}: give {remedy}",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
         otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
         reasons = tuple(
             "rounding" if spoilt else "tol" if within else otherwise
             for within, spoilt in zip(reached, lost, strict=True)
         )
-        return reasons, last
+        return reasons, last, lost, far
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (t,) for the t pairs of X, as ``decision_function``."""
@@ -326,3 +363,14 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_pairs(X)
         then = self._as_fitted()
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
+
+
+def _warn_of_path(which, how, regs):
+    if which.any():
+        ended, remedy = how
+        warnings.warn(
+            f"KronRidge.path {ended} for {which.sum()} of {len(which)} weights, up to "
+            f"reg={regs[which].max():g}: give {remedy}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
