@@ -33,6 +33,7 @@ from kronbench.models._ridge_path import (
     weighted,
 )
 from kronbench.pairs import Iterate, PairData
+from kronbench.pairs._cost_model import features_are_cheaper
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
 _NEAR = 3e-3
@@ -62,7 +63,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     Parameters
     ----------
-    {form}
+    form : {"auto", "dual", "primal"}, default "auto"
+        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1).
+        "auto" takes the primal form where the optimum is asked for (``solver``), kernels are
+        linear and its products have fewer operations; the optimum is the same. The primal form
+        uses features of linear kernels, made dense; of others pivoted Cholesky factors that
+        reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
+    {reg}
     {kernels}
     fit_intercept : bool, default False
         Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
@@ -98,6 +105,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (Rasmussen & Williams 2006, section 2.2), and ``predict_std`` its standard deviation.
     """
 
+    form: str = parameter("auto", StrOptions({"auto", "dual", "primal"}))
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
     _root = None  # of the weights of the pairs
@@ -130,7 +138,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             certain = found.certain and self._factors_suffice(X, maps, found.coef, dual_coef)
             stop = "tol" if certain else "rounding"
             self._set_fitted(X, maps, found.coef, np.array([found.objective]), stop)
-            if self.form == "dual":
+            if self.form != "primal":
                 self.dual_coef_ = dual_coef
         else:
             self._iterate(X, y, callback)
@@ -139,18 +147,30 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self.noise_variance_ = 2 * self.objective_path_[-1] / n if self.n_iter_ else 0.0
         return self
 
+    def _features_are_cheaper(self, X):
+        if self.solver != "auto" or not self._has_features():
+            return False
+        sides = (X.rows, X.row_features), (X.cols, X.col_features)
+        shapes = tuple((len(np.unique(index)), side.shape[1]) for index, side in sides)
+        thin = is_thin(len(X), shapes[0][1] * shapes[1][1])
+        return not thin and features_are_cheaper(len(X), shapes, self.max_iter)
+
+    def _has_features(self):
+        """Whether given features are those of the kernel of pairs."""
+        given = [self.pairwise, self.row_kernel, self.col_kernel]
+        linear = given == ["kronecker", "linear", "linear"]
+        return linear and not (self.row_effect or self.col_effect)
+
     def _thin_design(self, X):
         """Feature maps and factors of a design of few features; None for iterations."""
-        primal = self._is_primal()
+        primal = self.form == "primal" and self.is_primal(X)
         if self.solver != "auto":
             return None
         if primal:
             maps = self._make_feature_maps(X)
         else:
-            given = [self.pairwise, self.row_kernel, self.col_kernel]
-            linear = given == ["kronecker", "linear", "linear"]
             width = X.row_features.shape[1] * X.col_features.shape[1]
-            if not linear or self.row_effect or self.col_effect or not is_thin(len(X), width):
+            if not self._has_features() or not is_thin(len(X), width):
                 return None
             maps = self._make_feature_maps(X, np.float64)
         design = self._design(maps, X)
@@ -213,6 +233,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         path = np.array([*objectives[: found.n_iter - 1], last] if found.n_iter else [])
         coef = scaled(root, coef) if dual else coef
         self._set_fitted(X, maps, coef, path, stop, near)
+        if not dual and self.form == "auto":
+            self.dual_coef_ = dual_coef.astype(coef.dtype, copy=False)
 
     def _factors_suffice(self, X, maps, coef, dual_coef):
         """Whether the factors of the kernels, which are near them, have the kernels' optimum.
@@ -244,7 +266,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         """
         self._check_parameters()
         y, regs = check_targets(X, y), check_regs(regs)
-        if self.form != "dual":
+        if self.form == "primal":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)

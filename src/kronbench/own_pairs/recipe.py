@@ -240,13 +240,13 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
 
     Linear kernels in the primal form need none, and of other solvers none is known.
     """
-    known = recipe.estimator().get_params()
-    if known.get("row_kernel") is None or known.get("product") is None:
+    estimator = recipe.estimator()
+    if not hasattr(estimator, "is_primal"):
         return
-    kernels, form = (known["row_kernel"], known["col_kernel"]), known.get("form")
+    kernels, primal = (estimator.row_kernel, estimator.col_kernel), estimator.is_primal(train)
     counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
     found = [
-        0.0 if form == "primal" and kernel == "linear" else 8.0 * scored * trained
+        0.0 if primal and kernel == "linear" else 8.0 * scored * trained
         for kernel, (scored, trained) in zip(kernels, counts, strict=True)
     ]
     if sum(found) > (available := available_memory()):

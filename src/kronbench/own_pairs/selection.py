@@ -104,10 +104,10 @@ def select(
 def _predicted(trials, X, y, X_test):
     """Scores of the test pairs by each of some trials that differ in reg alone."""
     first = trials[0]
-    from_path = first.solver == "KronRidge" and first.parameter("form") == "dual"
+    before, estimator = first.before(X), first.estimator()
+    from_path = first.solver == "KronRidge" and not estimator.is_primal(X)
     if not from_path or len(trials) == 1:
         return [trial.fit(X, y).scores(X_test) for trial in trials]
-    before, estimator = first.before(X), first.estimator()
     regs = [trial.parameters["reg"] for trial in trials]
     path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
     return path.final_test_scores(estimator.tol)
