@@ -181,7 +181,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (unweighted, maps, _), root, reg = self._operator(X), self._root, self.reg
         dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
-        y = scaled(root, y.astype(operator.dtype, copy=False))
+        y = _in_precision(scaled(root, y), operator.dtype)
         system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
             p = operator.shape[1]
@@ -310,7 +310,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 return image[: len(X)]
 
             operator = LinearOperator(gram.shape, matvec=product, dtype=both.dtype)
-        y = y.astype(operator.dtype, copy=False)
+        y = _in_precision(y, operator.dtype)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         if together:
             images = np.array(test_images)
@@ -385,6 +385,19 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_pairs(X)
         then = self._as_fitted()
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
+
+
+def _in_precision(y, dtype):
+    """Labels in the precision of the products, where their squares must be numbers."""
+    with np.errstate(over="ignore"):
+        cast = y.astype(dtype, copy=False)
+        size = np.square(cast).sum()
+    if y.any() and not np.finfo(dtype).tiny <= size < np.inf:
+        raise InputError(
+            f"labels of size {np.abs(y).max():.0e} have no sum of squares in {np.dtype(dtype)}: "
+            "scale them"
+        )
+    return cast
 
 
 def _warn_of_path(which, how, regs):
