@@ -150,11 +150,27 @@ def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Oper
 class RidgePath:
     """Ridge regression for s regularization weights and each number of iterations 1..K.
 
-    ``objective`` (s, K) is the regularized risk, ``test_images`` (K, t) are the scores of the
-    basis of ``solutions`` for the test pairs, and ``last`` (s,) is the position of the last
-    iterate that is what it claims to be: less than K - 1 where rounding has spoilt the later ones.
-    Of the ``stop_reasons`` "rounding" says that the recurrence has left the system. Dual
-    coefficients after k + 1 iterations are ``solutions.iterate(j, k)``.
+    Dual coefficients for ``regs[j]`` after k + 1 iterations are ``solutions.iterate(j, k)``. Where
+    singular values need no iterations, K is 1.
+
+    Attributes
+    ----------
+    regs : (s,) array
+        The weights, as given.
+    objective : (s, K) array
+        Regularized risk of each iterate.
+    solutions : ShiftedSolutions, or without iterations an object with ``iterate``
+        All iterates in one basis (:class:`kronbench.linalg.ShiftedSolutions`).
+    test_images : (K, t) array, or (s, t) without iterations, or None without test pairs
+        Scores of the vectors of that basis for the test pairs.
+    stop_reasons : tuple of s {"tol", "max_iter", "breakdown", "rounding"}
+        Why each weight ended; "rounding": the recurrence has left the system, or features depend
+        on each other to rounding.
+    last : (s,) array of int
+        Position of the last iterate that is what it claims to be: less than K - 1 where rounding
+        has spoilt the later ones.
+    intercept : float
+        Added to each test prediction.
     """
 
     regs: np.ndarray

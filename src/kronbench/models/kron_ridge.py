@@ -181,7 +181,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (unweighted, maps, _), root, reg = self._operator(X), self._root, self.reg
         dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
-        y = _in_precision(scaled(root, y), operator.dtype)
+        y = scaled(root, _in_precision(y, operator.dtype))
         system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
             p = operator.shape[1]
