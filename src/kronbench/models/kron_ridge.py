@@ -387,7 +387,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
 
 
-def _in_precision(y, dtype):
+def _in_precision(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Labels in the precision of the products, where their squares must be numbers."""
     with np.errstate(over="ignore"):
         cast = y.astype(dtype, copy=False)
