@@ -4,12 +4,15 @@ import importlib
 import json
 import re
 import runpy
+from dataclasses import fields
 
 import pandas as pd
 import pytest
 import yaml
 
 import kronbench
+from kronbench import PairData
+from kronbench.models import KronRidge
 from kronbench_suite.report.checks import CHECKS
 from kronbench_suite.runner.items import load_scales
 from tests.docs.pages import DOCS, ROOT
@@ -75,3 +78,13 @@ def test_the_version_to_cite_is_that_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     codemeta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     assert citation["version"] == codemeta["version"] == kronbench.__version__
+
+
+def test_what_a_path_returns_is_in_the_reference_with_all_that_it_holds():
+    text = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
+    directive = re.search(r"^\.\. autoclass:: (\S+\.RidgePath)\n   :members:$", text, re.MULTILINE)
+    module, name = directive[1].rsplit(".", 1)
+    path = getattr(importlib.import_module(module), name)
+    assert isinstance(KronRidge().path(PairData.complete([[1.0]], [[2.0]]), [3.0], [1.0]), path)
+    described = re.findall(r"^ +(\w+) : ", path.__doc__, re.MULTILINE)
+    assert described == [field.name for field in fields(path)]

@@ -175,3 +175,56 @@ def test_products_that_are_too_large_are_no_solution():
     assert np.isfinite(lost.predict(X)).all()
     with pytest.raises(InputError, match="scale the features"):
         KronRidge().fit(PairData.complete(np.eye(3) * 1e160, np.eye(3) * 1e160), np.arange(9.0))
+
+
+def test_the_form_is_that_of_fewer_operations_where_the_optimum_is_asked():
+    rng = np.random.default_rng(0)
+    narrow = rng.standard_normal((400, 18)), rng.standard_normal((100, 17))
+    i, j = np.divmod(rng.permutation(40000)[:20000], 100)
+    y = rng.standard_normal(20000)
+    X, new = PairData(*narrow, i, j), PairData.complete(*narrow)
+    auto, dual = (KronRidge(reg=30.0, **form).fit(X, y) for form in ({}, {"form": "dual"}))
+    assert hasattr(auto, "coef_")
+    assert not hasattr(dual, "coef_")
+    assert auto.is_primal(X)
+    assert not dual.is_primal(X)
+    np.testing.assert_allclose(auto.predict(new), dual.predict(new), atol=1e-6)
+    np.testing.assert_allclose(auto.dual_coef_, dual.dual_coef_, atol=1e-6)
+    np.testing.assert_allclose(auto.predict_std(new[:5]), dual.predict_std(new[:5]), atol=1e-6)
+    path = KronRidge().path(X, y, [30.0], new)
+    np.testing.assert_allclose(path.final_test_scores(1e-8)[0], dual.predict(new), atol=1e-5)
+    # early stopping hangs on the form, and kernels and effects have no given features
+    others = dict(solver="minres"), GAUSSIAN, dict(row_effect=1.0), dict(pairwise="linear")
+    assert not any(KronRidge(**options).is_primal(X) for options in others)
+    wide = PairData(rng.standard_normal((400, 900)), rng.standard_normal((100, 800)), i, j)
+    assert not KronRidge().is_primal(wide)
+
+
+def test_a_path_without_iterations_keeps_what_it_promises():
+    X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
+    Q, regs = dense_gram(X, X, linear, linear), [0.1, 3.0]
+    path = KronRidge().path(X, y, regs, X)
+    assert path.solutions.n_iter == 1
+    for j, reg in enumerate(regs):
+        a = np.linalg.solve(Q + reg * np.eye(25), y)
+        np.testing.assert_allclose(path.solutions.iterate(j), a, atol=1e-9)
+        np.testing.assert_allclose(path.test_scores(j), [Q @ a], atol=1e-9)
+        np.testing.assert_allclose(path.final_test_scores(1e-8)[j], Q @ a, atol=1e-9)
+        risk = 0.5 * np.sum((y - Q @ a) ** 2) + 0.5 * reg * a @ Q @ a
+        np.testing.assert_allclose(path.objective[j], [risk])
+    assert not hasattr(path.solutions, "quadratic_forms")  # those of a Krylov space
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_labels_whose_squares_are_no_numbers_are_refused_by_iterations(size):
+    X, y = random_pairs(6, 5, 25, seed=0), random_labels(25, seed=0)
+    expected = KronRidge().fit(X, y).predict(X)
+    if size < 1:  # no iterations, no squares that matter
+        np.testing.assert_allclose(KronRidge().fit(X, y * size).predict(X) / size, expected)
+    for call in (
+        lambda: KronRidge(solver="minres").fit(X, y * size),
+        lambda: KronRidge(solver="minres").path(X, y * size, [1.0]),
+        lambda: KronRidge(solver="minres", form="primal").fit(X, y * size),
+    ):
+        with pytest.raises(InputError, match=r"labels .* scale them"):
+            call()

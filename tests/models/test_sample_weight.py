@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kronbench import InputError
+from kronbench import InputError, PairData
 from kronbench.linalg import gram
 from kronbench.models import KronNewton, KronRidge, KronSVM, PairSGD
 from kronbench.solvers import scores_of
@@ -103,3 +103,17 @@ def test_other_weights_are_refused(problem, weight):
             model.fit(X, np.sign(y), sample_weight=weight)
     with pytest.raises(InputError, match="rankrls"):
         KronNewton(loss="rankrls").fit(X, y, sample_weight=np.ones(50))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e12])
+def test_dual_coefficients_of_weighted_pairs_are_those_of_the_weighted_system(scale):
+    """(Q + reg W^-1) a = y, also where one column is so large that columns are scaled."""
+    rng = np.random.default_rng(0)
+    rows, cols = rng.standard_normal((12, 2)) * [1.0, scale], rng.standard_normal((9, 2))
+    X, y = PairData.complete(rows, cols), rng.standard_normal(108)
+    weight = rng.uniform(0.1, 3.0, 108)
+    model = KronRidge(reg=0.5).fit(X, y, sample_weight=weight)
+    F = np.kron(rows / [1.0, scale], cols)
+    penalty = np.repeat([0.5, 0.5 / scale**2], 2)
+    errors = y - F @ np.linalg.solve(F.T * weight @ F + np.diag(penalty), F.T @ (weight * y))
+    np.testing.assert_allclose(model.dual_coef_, weight * errors / 0.5, atol=1e-7)

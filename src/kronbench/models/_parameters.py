@@ -64,6 +64,7 @@ default "linear"
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
         primal form uses features of linear kernels, made dense; of others pivoted Cholesky factors
         that reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
+    {reg}
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
     pairwise : str or mapping from str to float, default "kronecker"

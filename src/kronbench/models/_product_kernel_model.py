@@ -40,7 +40,10 @@ _STOPS = {
         "give more iterations, a larger tol, or tol=0 if early stopping is intended",
     ),
     "breakdown": ("a breakdown of the Krylov method", "give a larger reg or scale the features"),
-    "rounding": ("rounding", "give a larger reg or tol"),
+    "rounding": (
+        "rounding",
+        "give a larger reg, double precision, scaled features or a larger tol",
+    ),
     "no_descent": ("a step along which the objective does not fall", _NO_DESCENT),
     "diverged": ("an objective that is not finite", _NO_DESCENT),
 }
@@ -91,13 +94,14 @@ class ProductKernelModel(TwoKernels):
 
     def _operator(self, X_fit, X=None):
         """That operator, and in the primal form the feature maps and the factors of the design."""
-        if not self._is_primal():
+        if not self.is_primal(X_fit):
             return self._gram_operator(X_fit, X), None, None
         maps = self._make_feature_maps(X_fit)
         design = self._design(maps, X_fit if X is None else X)
         return self._design_operator(*design), maps, design
 
-    def _is_primal(self):
+    def is_primal(self, X: PairData) -> bool:
+        """Whether a fit to these pairs is one to features of their products, in O(n)."""
         if self.form == "primal" and (
             self.pairwise != "kronecker" or self.row_effect or self.col_effect
         ):
@@ -105,7 +109,10 @@ class ProductKernelModel(TwoKernels):
                 "form='primal' has only features of products: give form='dual' with another "
                 "pairwise kernel or with vertex effects"
             )
-        return self.form == "primal"
+        return self.form == "primal" or (self.form == "auto" and self._features_are_cheaper(X))
+
+    def _features_are_cheaper(self, X):
+        return False
 
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""

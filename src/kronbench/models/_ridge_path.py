@@ -1,12 +1,14 @@
-"""Ridge regression for many weights: by one Krylov space, or by singular values."""
+"""Ridge regression for many weights: by one Krylov space, or by decompositions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import svd
+from scipy.linalg import lstsq, qr, svd
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
@@ -16,77 +18,118 @@ from kronbench.linalg.krylov import Operator
 _MOST_FEATURES = 256
 _MOST_NUMBERS = 1 << 23  # of the matrix, 64 MiB
 
+# Share of the smallest singular value that counts up to which the rounding of the largest may be
+_SMALL = 1e-3
+# Size of what others leave of a column of size one that is taken for rounding
+_DEPENDENT = 1e-12
+
 
 def is_thin(n: int, p: int) -> bool:
     """Whether n pairs with p features are decomposed in less time than iterations take."""
     return p <= min(n, _MOST_FEATURES) and n * p <= _MOST_NUMBERS
 
 
+class ThinSolution(NamedTuple):
+    """Minimizer ``coef`` (p,), weighted errors ``residual`` (n,) = reg a, and the ``objective``.
+
+    ``certain`` is False where features depend on each other to rounding and reg is below it.
+    """
+
+    coef: np.ndarray
+    residual: np.ndarray
+    objective: float
+    certain: bool
+
+
 class ThinRidge:
     """Minimizers w of 1/2 ||X w - y||^2 + reg/2 ||w||^2 for any reg, from X = U S V', in double.
 
     A row of X is the Kronecker product of a row of each of the features (a, d) and (b, r). Errors
-    are multiplied by ``root``.
+    are multiplied by ``root``. Singular values are right to the rounding of the largest. Where
+    that is not small against the least that counts, a column is far smaller than another, or
+    nearly a sum of others. Then each reg has a system of its own, of scaled columns.
     """
 
     def __init__(self, design, y, root=None):
         row_features, col_features, rows, cols = design
         T, D = (np.asarray(side, np.float64) for side in (row_features, col_features))
         with np.errstate(over="ignore"):
-            X = _products(T, D, rows, cols)
+            X = products(T, D, rows, cols)
         if not np.isfinite(X).all():
             raise InputError("products of features are too large for a number: scale the features")
         X, y = scaled(root, X), scaled(root, y)
-        U, s, Vt = svd(X, full_matrices=False, overwrite_a=True, check_finite=False)
-        kept = s > np.finfo(s.dtype).eps * max(X.shape) * s.max(initial=0)
+        U, s, Vt = svd(X, full_matrices=False, check_finite=False)
+        self._rounding = np.finfo(s.dtype).eps * max(X.shape) * s.max(initial=0)
+        self._smallest = s.min(initial=np.inf)
+        kept = s > self._rounding
         self._U, self._s, self._Vt = U[:, kept], s[kept], Vt[kept]
         self._along = self._U.T @ y
-        self._root = root
+        self._X, self._y, self._root = X, y, root
         self._rest = y - self._U @ self._along  # which no weights explain
 
-    def coef(self, reg: float) -> np.ndarray:
-        return self._Vt.T @ (self._along / (self._s + reg / self._s))
+    def solve(self, reg: float) -> ThinSolution:
+        if self._rounding > _SMALL * np.hypot(self._smallest, np.sqrt(reg)):
+            return self._solve_scaled(reg)
+        with np.errstate(over="ignore"):  # what is left of each coordinate of y
+            left = 1 / (1 + self._s * (self._s / reg))
+        coef = self._Vt.T @ (self._along / (self._s + reg / self._s))
+        residual = scaled(self._root, self._rest + self._U @ (self._along * left))
+        explained = float(self._along @ (left * self._along))
+        objective = 0.5 * (float(self._rest @ self._rest) + explained)
+        return ThinSolution(coef, residual, objective, True)
 
-    def residual(self, reg: float) -> np.ndarray:
-        """Root^2 (y - X w), (n,), which is reg times the dual coefficients."""
-        return scaled(self._root, self._rest + self._U @ (self._along * self._left(reg)))
-
-    def objective(self, reg: float) -> float:
-        explained = float(self._along @ (self._left(reg) * self._along))
-        return 0.5 * (float(self._rest @ self._rest) + explained)
-
-    def path(self, regs: np.ndarray) -> ShiftedSolutions:
-        """The dual coefficients of all regs, in the basis of U and what is orthogonal to it.
-
-        As if they were reached in one iteration: b is no multiple of the first vector.
-        """
-        size = float(np.linalg.norm(self._rest))
-        none = np.zeros((1, len(self._rest)))
-        basis = np.vstack([self._U.T, self._rest[None] / (size or 1.0), none])
-        weights = np.stack([np.append(self._along * self._left(reg), size) / reg for reg in regs])
-        values = np.append(self._s**2, 0.0)
-        return ShiftedSolutions(
-            shifts=regs,
-            basis=basis,
-            tridiagonal=np.vstack([np.diag(values), 0 * values]),
-            coefficients=weights[:, None],
-            residual_norms=np.zeros((len(regs), 1)),
-            b_norm=float(np.hypot(size, np.linalg.norm(self._along))),
+    def _solve_scaled(self, reg):
+        """Least squares of [X; root(reg) I] by pivoted QR, each column of a size near one."""
+        R, root = self._triangle, np.sqrt(reg)
+        A, b = R[:, :-1], R[:, -1]
+        p = A.shape[1]
+        # powers of two, so that nothing is rounded
+        scale = np.ldexp(1.0, -np.frexp(np.maximum(abs(A).max(axis=0), root))[1])
+        system = np.vstack([A * scale, np.diag(root * scale)])
+        found, _, rank, _ = lstsq(
+            system, np.append(b, np.zeros(p)), cond=_DEPENDENT, lapack_driver="gelsy"
         )
+        coef = found * scale
+        error = self._y - self._X @ coef
+        objective = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
+        return ThinSolution(coef, scaled(self._root, error), objective, rank == p)
 
-    def images(self, features: tuple) -> np.ndarray:
-        """Scores (K, t) of the vectors of that basis for pairs with these features."""
-        X = _products(*features)
-        inside = (self._s[:, None] * self._Vt) @ X.T.astype(np.float64, copy=False)
-        return np.vstack([inside, np.zeros((1, len(X)))])
-
-    def _left(self, reg):
-        """Reg / (s^2 + reg): what is left of each coordinate of y."""
-        with np.errstate(over="ignore"):
-            return 1 / (1 + self._s * (self._s / reg))
+    @cached_property
+    def _triangle(self):
+        """R of [X, y] = Q R: Householder's QR is as right for a small column as for a large."""
+        return qr(np.column_stack([self._X, self._y]), mode="r", check_finite=False)[0]
 
 
-def _products(T, D, rows, cols):
+@dataclass(frozen=True)
+class ThinPath:
+    """Dual coefficients ``basis`` (s, n) of all ``shifts`` (s,), exact, as if of one iteration.
+
+    As :class:`kronbench.linalg.ShiftedSolutions`, without a Krylov space: each solution is a
+    vector of the basis.
+    """
+
+    shifts: np.ndarray
+    basis: np.ndarray
+    n_iter: ClassVar[int] = 1
+    b_norm: ClassVar[float] = 1.0
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """(s, 1, s)."""
+        return np.eye(len(self.shifts))[:, None]
+
+    @property
+    def residual_norms(self) -> np.ndarray:
+        """(s, 1)."""
+        return np.zeros((len(self.shifts), 1))
+
+    def iterate(self, j: int, k: int = -1) -> np.ndarray:
+        """Dual coefficients (n,) for ``shifts[j]``."""
+        return self.basis[j]
+
+
+def products(T, D, rows, cols):
+    """Features of pairs, (n, d*r)."""
     return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
 
@@ -107,17 +150,34 @@ def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Oper
 class RidgePath:
     """Ridge regression for s regularization weights and each number of iterations 1..K.
 
-    ``objective`` (s, K) is the regularized risk, ``test_images`` (K, t) are the scores of the
-    Lanczos vectors for the test pairs, and ``last`` (s,) is the position of the last iterate that
-    is what it claims to be: less than K - 1 where rounding has spoilt the later ones. Of the
-    ``stop_reasons`` "rounding" says that the recurrence has left the system. Dual coefficients
-    after k + 1 iterations are ``solutions.iterate(j, k)``. ``failed`` are the weights that a
-    ConvergenceWarning tells of; empty where there is none.
+    Dual coefficients for ``regs[j]`` after k + 1 iterations are ``solutions.iterate(j, k)``. Where
+    singular values need no iterations, K is 1.
+
+    Attributes
+    ----------
+    regs : (s,) array
+        The weights, as given.
+    objective : (s, K) array
+        Regularized risk of each iterate.
+    solutions : ShiftedSolutions, or without iterations an object with ``iterate``
+        All iterates in one basis (:class:`kronbench.linalg.ShiftedSolutions`).
+    test_images : (K, t) array, or (s, t) without iterations, or None without test pairs
+        Scores of the vectors of that basis for the test pairs.
+    stop_reasons : tuple of s {"tol", "max_iter", "breakdown", "rounding"}
+        Why each weight ended; "rounding": the recurrence has left the system, or features depend
+        on each other to rounding.
+    last : (s,) array of int
+        Position of the last iterate that is what it claims to be: less than K - 1 where rounding
+        has spoilt the later ones.
+    intercept : float
+        Added to each test prediction.
+    failed : tuple of s bool
+        Which weights a ConvergenceWarning tells of; empty where there is none.
     """
 
     regs: np.ndarray
     objective: np.ndarray
-    solutions: ShiftedSolutions
+    solutions: ShiftedSolutions | ThinPath
     test_images: np.ndarray | None
     stop_reasons: tuple[str, ...]
     last: np.ndarray
@@ -140,7 +200,7 @@ class RidgePath:
         return self.test_images
 
 
-def first_within(found: ShiftedSolutions, tol: float) -> np.ndarray:
+def first_within(found: ShiftedSolutions | ThinPath, tol: float) -> np.ndarray:
     """Positions (s,) of the first iterates whose residual has fallen by ``tol``; else the last."""
     reached = found.residual_norms <= tol * found.b_norm
     return np.where(reached.any(axis=1), reached.argmax(axis=1), found.n_iter - 1)

@@ -39,6 +39,7 @@ class KronNewton(EitherTask, ProductKernelModel):
     loss : {"l2svm", "ridge", "l1svm", "logistic", "rankrls"}, default "l2svm"
         "l1svm" has no curvature: use it with the line search, and expect slow progress.
     {form}
+    {reg}
     {kernels}
     fit_intercept : bool, default False
         For "ridge" the mean of the labels, for "rankrls", which sees no level, of what predictions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
@@ -23,18 +24,30 @@ from kronbench.models._posterior import posterior_variance
 from kronbench.models._product_kernel_model import ProductKernelModel
 from kronbench.models._ridge_path import (
     RidgePath,
+    ThinPath,
     ThinRidge,
     first_within,
     is_thin,
+    products,
     scaled,
     weighted,
 )
 from kronbench.pairs import Iterate, PairData
+from kronbench.pairs._cost_model import features_are_cheaper
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
 _NEAR = 3e-3
 # The same for a bound of what rounding may do, which is some twenty times what it does
 _DOUBT = 0.1
+# Up to which share of the norm of the labels "auto" leaves the scores of the primal form off
+_LEFT = 1e-4
+_SOME = 256  # pairs whose scores by the kernels are compared with those by their factors
+# How weights of a path ended, and what helps
+_ROUNDED = "was ended by rounding", "larger weights, double precision or scaled features"
+_FAR = (
+    "ended far from the optimum",
+    "more iterations or larger weights, or solver='minres' if early stopping is intended",
+)
 
 
 @estimator
@@ -50,7 +63,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
 
     Parameters
     ----------
-    {form}
+    form : {"auto", "dual", "primal"}, default "auto"
+        Coefficients of the pairs, or of products of a row and a column feature (Section 3.1).
+        "auto" takes the primal form where the optimum is asked for (``solver``), kernels are
+        linear and its products have fewer operations; the optimum is the same. The primal form
+        uses features of linear kernels, made dense; of others pivoted Cholesky factors that
+        reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
+    {reg}
     {kernels}
     fit_intercept : bool, default False
         Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
@@ -86,6 +105,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (Rasmussen & Williams 2006, section 2.2), and ``predict_std`` its standard deviation.
     """
 
+    form: str = parameter("auto", StrOptions({"auto", "dual", "primal"}))
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
 
     _root = None  # of the weights of the pairs
@@ -113,11 +133,13 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self._root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
             maps, design = thin
-            ridge = ThinRidge(design, y, self._root)
-            path = np.array([ridge.objective(self.reg)])
-            self._set_fitted(X, maps, ridge.coef(self.reg), path, "tol")
-            if self.form == "dual":
-                self.dual_coef_ = ridge.residual(self.reg) / self.reg
+            found = ThinRidge(design, y, self._root).solve(self.reg)
+            dual_coef = found.residual / self.reg
+            certain = found.certain and self._factors_suffice(X, maps, found.coef, dual_coef)
+            stop = "tol" if certain else "rounding"
+            self._set_fitted(X, maps, found.coef, np.array([found.objective]), stop)
+            if self.form != "primal":
+                self.dual_coef_ = dual_coef
         else:
             self._iterate(X, y, callback)
         self.intercept_ = intercept
@@ -125,18 +147,30 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self.noise_variance_ = 2 * self.objective_path_[-1] / n if self.n_iter_ else 0.0
         return self
 
+    def _features_are_cheaper(self, X):
+        if self.solver != "auto" or not self._has_features():
+            return False
+        sides = (X.rows, X.row_features), (X.cols, X.col_features)
+        shapes = tuple((len(np.unique(index)), side.shape[1]) for index, side in sides)
+        thin = is_thin(len(X), shapes[0][1] * shapes[1][1])
+        return not thin and features_are_cheaper(len(X), shapes, self.max_iter)
+
+    def _has_features(self):
+        """Whether given features are those of the kernel of pairs."""
+        given = [self.pairwise, self.row_kernel, self.col_kernel]
+        linear = given == ["kronecker", "linear", "linear"]
+        return linear and not (self.row_effect or self.col_effect)
+
     def _thin_design(self, X):
         """Feature maps and factors of a design of few features; None for iterations."""
-        primal = self._is_primal()
+        primal = self.form == "primal" and self.is_primal(X)
         if self.solver != "auto":
             return None
         if primal:
             maps = self._make_feature_maps(X)
         else:
-            given = [self.pairwise, self.row_kernel, self.col_kernel]
-            linear = given == ["kronecker", "linear", "linear"]
             width = X.row_features.shape[1] * X.col_features.shape[1]
-            if not linear or self.row_effect or self.col_effect or not is_thin(len(X), width):
+            if not self._has_features() or not is_thin(len(X), width):
                 return None
             maps = self._make_feature_maps(X, np.float64)
         design = self._design(maps, X)
@@ -147,14 +181,19 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         (unweighted, maps, _), root, reg = self._operator(X), self._root, self.reg
         dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
-        y = scaled(root, y.astype(operator.dtype, copy=False))
-        system, b, yy, objectives = operator, y, float(y @ y), []
+        y = scaled(root, _in_precision(y, operator.dtype))
+        system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
             p = operator.shape[1]
             system = LinearOperator(
                 (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
             )
             b = operator.rmatvec(y)
+            if self.solver == "auto" and (size := np.linalg.norm(b)):
+                # scores are off by X (X'X + reg I)^-1 times the residual, and |s / (s^2 + reg)| is
+                # at most 1 / (2 root(reg)): what is left of it should not matter beside y
+                least = 2 * np.sqrt(reg) * np.linalg.norm(y) / size
+                tol = min(tol, max(tol, _LEFT) * least)
 
         def risk(coef, residual):
             """The scores, in the dual alone, and the objective, without a product."""
@@ -175,10 +214,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 coef, scores = scaled(root, coef) if dual else coef, scaled(1 / root, scores)
             return callback(Iterate(len(objectives), coef, scores, now))
 
-        found = minres(
-            system, b, shift=reg, tol=self.tol, max_iter=self.max_iter, callback=observe
-        )
-        coef, off = found.x, np.linalg.norm(found.residual)
+        found = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=observe)
+        coef, off, stop = found.x, np.linalg.norm(found.residual), found.stop
         if dual:
             # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
             scores, last = risk(coef, found.residual)
@@ -186,13 +223,35 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             scores = operator.matvec(coef)
             error = y - scores
             last = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
-            # they are off by X (X'X + reg I)^-1 times it, and |s / (s^2 + reg)| is at most
             off /= 2 * np.sqrt(reg)
+            spoilt = off > max(_DOUBT * np.linalg.norm(scores), self.tol * np.linalg.norm(y))
+            dual_coef = scaled(root, error).astype(np.float64) / reg
+            if stop == "tol" and (spoilt or not self._factors_suffice(X, maps, coef, dual_coef)):
+                stop = "rounding"
         near = off <= _NEAR * np.linalg.norm(scores)
         # the objectives up to the iterate that is kept, whose own comes of a product
         path = np.array([*objectives[: found.n_iter - 1], last] if found.n_iter else [])
         coef = scaled(root, coef) if dual else coef
-        self._set_fitted(X, maps, coef, path, found.stop, near)
+        self._set_fitted(X, maps, coef, path, stop, near)
+        if not dual and self.form == "auto":
+            self.dual_coef_ = dual_coef.astype(coef.dtype, copy=False)
+
+    def _factors_suffice(self, X, maps, coef, dual_coef):
+        """Whether the factors of the kernels, which are near them, have the kernels' optimum.
+
+        Scores are off by no more than (Q - X X') a; some of the pairs are looked at.
+        """
+        if self.row_kernel == self.col_kernel == "linear":
+            return True
+        double = copy.copy(self).set_params(dtype=np.float64)
+        some = X[np.arange(0, len(X), -(-len(X) // _SOME))]
+        (T, D, *pairs), (T_some, D_some, *pairs_some) = (
+            self._design(maps, of) for of in (X, some)
+        )
+        design = self._design_operator(T.astype(float), D.astype(float), *pairs)
+        few = self._design_operator(T_some.astype(float), D_some.astype(float), *pairs_some)
+        off = double._gram_operator(X, some) @ dual_coef - few @ (design.rmatvec(dual_coef))
+        return np.linalg.norm(off) <= _NEAR * np.linalg.norm(few @ coef)
 
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
@@ -207,7 +266,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         """
         self._check_parameters()
         y, regs = check_targets(X, y), check_regs(regs)
-        if self.form != "dual":
+        if self.form == "primal":
             raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
@@ -216,11 +275,23 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         if thin := self._thin_design(X):
             maps, design = thin
             ridge = ThinRidge(design, y)
+            found = [ridge.solve(reg) for reg in regs]
             if X_test is not None:
-                images = ridge.images(self._design(maps, X_test))
-            objective = np.array([[ridge.objective(reg)] for reg in regs])
-            reasons, last = ("tol",) * len(regs), np.zeros(len(regs), int)
-            return RidgePath(regs, objective, ridge.path(regs), images, reasons, last, intercept)
+                features = products(*self._design(maps, X_test)).astype(np.float64, copy=False)
+                images = np.array([features @ one.coef for one in found])
+            lost = np.array([not one.certain for one in found])
+            _warn_of_path(lost, _ROUNDED, regs)
+            return RidgePath(
+                regs,
+                objective=np.array([[one.objective] for one in found]),
+                solutions=ThinPath(
+                    regs, np.array([one.residual for one in found]) / regs[:, None]
+                ),
+                test_images=images,
+                stop_reasons=tuple(np.where(lost, "rounding", "tol").tolist()),
+                last=np.zeros(len(regs), int),
+                intercept=intercept,
+            )
         gram = operator = self._gram_operator(X)
         together = (
             X_test is not None
@@ -239,7 +310,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 return image[: len(X)]
 
             operator = LinearOperator(gram.shape, matvec=product, dtype=both.dtype)
-        y = y.astype(operator.dtype, copy=False)
+        y = _in_precision(y, operator.dtype)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
         if together:
             images = np.array(test_images)
@@ -249,17 +320,22 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        reasons, last, failed = self._ends(gram, y, solutions, bounds)
+        reasons, last, lost, far = self._ends(gram, y, solutions, bounds)
+        _warn_of_path(lost, _ROUNDED, regs)
+        _warn_of_path(far, _FAR, regs)
+        failed = tuple((lost | far).tolist())
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept, failed)
 
     def _ends(self, gram, y, found, bounds):
-        """Why each weight ended, its last iterate that is what it claims to be, if it failed.
+        """Why each weight ended, its last iterate that is what it claims to be, and two masks.
+
+        They say which weights rounding has ended, and which are far from the optimum.
 
         The bounds of the residuals take no products; the weights that they leave in doubt do.
         """
         last = np.full(len(found.shifts), found.n_iter - 1)
         if not found.n_iter:
-            return ("tol",) * len(last), last, ()
+            return ("tol",) * len(last), last, *np.zeros((2, len(last)), bool)
 
         def parted(j, k, allowed):
             """Whether the residual of an iterate is more than ``allowed``."""
@@ -288,28 +364,12 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
             if self.tol > 0:
                 far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
-        for which, ended, remedy in (
-            (lost, "was ended by rounding", "larger weights, double precision or scaled features"),
-            (
-                far,
-                "ended far from the optimum",
-                "more iterations or larger weights, or solver='minres' if early stopping is "
-                "intended",
-            ),
-        ):
-            if which.any():
-                warnings.warn(
-                    f"KronRidge.path {ended} for {which.sum()} of {len(last)} weights, up to "
-                    f"reg={found.shifts[which].max():g}: give {remedy}",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
         otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
         reasons = tuple(
             "rounding" if spoilt else "tol" if within else otherwise
             for within, spoilt in zip(reached, lost, strict=True)
         )
-        return reasons, last, tuple((lost | far).tolist())
+        return reasons, last, lost, far
 
     def predict(self, X: PairData, return_std: bool = False) -> Any:
         """Predictions (t,) for the t pairs of X, as ``decision_function``.
@@ -336,3 +396,27 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_pairs(X)
         then = self._as_fitted()
         return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
+
+
+def _in_precision(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Labels in the precision of the products, where their squares must be numbers."""
+    with np.errstate(over="ignore"):
+        cast = y.astype(dtype, copy=False)
+        size = np.square(cast).sum()
+    if y.any() and not np.finfo(dtype).tiny <= size < np.inf:
+        raise InputError(
+            f"labels of size {np.abs(y).max():.0e} have no sum of squares in {np.dtype(dtype)}: "
+            "scale them"
+        )
+    return cast
+
+
+def _warn_of_path(which, how, regs):
+    if which.any():
+        ended, remedy = how
+        warnings.warn(
+            f"KronRidge.path {ended} for {which.sum()} of {len(which)} weights, up to "
+            f"reg={regs[which].max():g}: give {remedy}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

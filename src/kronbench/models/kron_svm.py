@@ -18,6 +18,7 @@ class KronSVM(KronNewton):
     Parameters
     ----------
     {form}
+    {reg}
     {kernels}
     fit_intercept : bool, default False
         The kernel of pairs plus 1, as in :class:`KronNewton`.

@@ -291,13 +291,15 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     Linear kernels in the primal form need none, which a closed form may also choose, and of
     other solvers none is known.
     """
-    known = recipe.estimator().get_params()
+    estimator = recipe.estimator()
+    known = estimator.get_params()
     if known.get("row_kernel") is None or "." in recipe.solver:
         return
-    kernels, form = (known["row_kernel"], known.get("col_kernel", "linear")), known.get("form")
+    kernels = known["row_kernel"], known.get("col_kernel", "linear")
+    primal = not hasattr(estimator, "is_primal") or estimator.is_primal(train)
     counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
     found = [
-        0.0 if form != "dual" and kernel == "linear" else 8.0 * scored * trained
+        0.0 if primal and kernel == "linear" else 8.0 * scored * trained
         for kernel, (scored, trained) in zip(kernels, counts, strict=True)
     ]
     if sum(found) > (available := available_memory()):

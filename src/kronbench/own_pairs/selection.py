@@ -79,7 +79,7 @@ def select(
     more = {"max_iter": choice.on_edge.get("max_iter")}
     numbers = len(y) * (more["max_iter"] or 0)
     given = recipe.parameters.keys() & more.keys()
-    if 0 < numbers <= _MOST_NUMBERS and not given and _has_path(recipe):
+    if 0 < numbers <= _MOST_NUMBERS and not given and _has_path(recipe, X):
         longer = replace(recipe, parameters={**recipe.parameters, **more})
         choice = _select(longer, X, y, lambda n: None)
     return choice
@@ -129,8 +129,8 @@ def _select(recipe, X, y, progress):
     return Choice(recipe, chosen, float(means[best]), edges)
 
 
-def _has_path(recipe):
-    return recipe.solver == "KronRidge" and recipe.parameter("form") == "dual"
+def _has_path(recipe, X):
+    return recipe.solver == "KronRidge" and not recipe.estimator().is_primal(X)
 
 
 def _predicted(trials, X, y, X_test):
@@ -139,7 +139,7 @@ def _predicted(trials, X, y, X_test):
     That is, ended their iterations with a ConvergenceWarning.
     """
     first, found, failed = trials[0], [], []
-    if _has_path(first) and len(trials) > 1:
+    if _has_path(first, X) and len(trials) > 1:
         before, estimator = first.before(X), first.estimator()
         regs = [trial.parameters["reg"] for trial in trials]
         with _convergence():

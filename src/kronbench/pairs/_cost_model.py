@@ -66,3 +66,24 @@ def factorization(shape: tuple[int, int], rank: int) -> int:
     if a == b:
         return _FACTORIZATION * a * rank**2 + 2 * a * b * rank
     return 6 * a * b * rank
+
+
+def features_are_cheaper(n: int, shapes: tuple[tuple[int, int], ...], products: int) -> bool:
+    """Whether products with X and X' cost no more than those with X X', X = R (T kron D).
+
+    For n pairs and T (m, d) and D (q, r) of these ``shapes``. X X' takes the cheapest of its
+    methods, after kernel matrices are made, and factors of them where they are of low rank.
+    """
+    (m, d), (q, r) = shapes
+    ranks = min(m, d), min(q, r)
+    of_pairs, of_features = Sizes(m, m, q, q, n, n), Sizes(m, d, q, r, d * r, n)
+    lowrank = min(of_pairs.lowrank(k, ranks[k], ranks[1 - k], PAIR_OPERATION) for k in (0, 1))
+    factors = sum(
+        factorization((size, size), rank) for size, rank in zip((m, q), ranks, strict=True)
+    )
+    dual = min(
+        of_pairs.dense(), PAIR_OPERATION * of_pairs.sparse()[0], lowrank + factors / products
+    )
+    primal = 2 * min(of_features.dense(), PAIR_OPERATION * of_features.sparse()[0])
+    dual += 2 * (m * m * d + q * q * r) / products
+    return primal <= dual or near(primal, dual)
