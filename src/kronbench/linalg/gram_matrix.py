@@ -165,7 +165,7 @@ def _near_origin(X, Y=None):
     count = max(1, sum(Z.shape[0] for Z in both))
     mean = sum(np.asarray(Z.sum(axis=0, dtype=np.float64)).ravel() for Z in both) / count
     offset = mean @ mean
-    spread = sum(float(_squares(Z).sum(dtype=np.float64)) for Z in both) / count - offset
+    spread = sum(float(squared_lengths(Z).sum(dtype=np.float64)) for Z in both) / count - offset
     if offset <= _FAR * spread:
         return X, Y
     # A sparse matrix stays so: its columns with a large mean have no zeros.

@@ -15,7 +15,7 @@ from kronbench.linalg import KernelColumns, cg
 from kronbench.linalg.blas1 import dot, norm
 from kronbench.linalg.lowrank import TOLERANCE
 from kronbench.models._product_kernel_model import ProductKernelModel
-from kronbench.models._ridge_path import _products, is_thin, scaled, weighted
+from kronbench.models._ridge_path import is_thin, products, scaled, weighted
 from kronbench.pairs import PairData
 from kronbench.pairs.data import known_vertices, used_vertices
 
@@ -93,7 +93,7 @@ def _bounds_by_qr(model, training, X):
     where rounding has left nothing of what a column adds to those before it.
     """
     T, D, *pairs = training
-    rows = scaled(model._root, _products(T.astype(float), D.astype(float), *pairs))
+    rows = scaled(model._root, products(T.astype(float), D.astype(float), *pairs))
     below = np.sqrt(model.reg) * np.eye(rows.shape[1])
     triangle = np.asarray(np.linalg.qr(np.vstack([rows, below]), mode="r"))
     rounding = 10 * np.finfo(float).eps * np.linalg.norm(triangle, axis=0)
@@ -102,7 +102,7 @@ def _bounds_by_qr(model, training, X):
     variance = _beyond_features(model, X, design)
     for first in range(0, len(X), _TOGETHER):
         part = slice(first, first + _TOGETHER)
-        few = _products(T.astype(float), D.astype(float), *(index[part] for index in pairs))
+        few = products(T.astype(float), D.astype(float), *(index[part] for index in pairs))
         images = solve_triangular(triangle, few.T, trans="T", check_finite=False)
         variance[part] += model.reg * np.einsum("ij,ij->j", images, images)
     return kept * variance, variance

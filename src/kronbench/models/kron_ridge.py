@@ -291,6 +291,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 stop_reasons=tuple(np.where(lost, "rounding", "tol").tolist()),
                 last=np.zeros(len(regs), int),
                 intercept=intercept,
+                failed=tuple(lost.tolist()),
             )
         gram = operator = self._gram_operator(X)
         together = (

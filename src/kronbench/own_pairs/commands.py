@@ -203,7 +203,8 @@ def _read_new_pairs(pairs, model, paths):
     for side, own, unit, path, option, name in of_sides:
         ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
-        new, given = np.full(len(ids), -1), (None, None)
+        new = np.full(len(ids), -1)
+        given: tuple[Any, Sequence[str]] = None, ()
         if path is not None:
             table = read_vertices(read_table(path), option, averaged=True)
             features = _as_in_model(table, side)

@@ -56,8 +56,10 @@ class Model:
 
 # The types that a model is made of, beside arrays, numbers and texts; estimators and the splits
 # of their choice are imported when a file has one.
-_HERE = {of.__name__: of for of in (Model, Recipe, Fitted, PairData, VertexTable)}
-_HERE |= {of.__name__: of for of in (LowRankFactor, VertexFeatures)}
+_HERE: dict[str, type] = {
+    of.__name__: of
+    for of in (Model, Recipe, Fitted, PairData, VertexTable, LowRankFactor, VertexFeatures)
+}
 _ON_DEMAND = dict.fromkeys((*KEPT, "VertexScaler"), models) | {"SettingKFold": evaluation}
 
 
@@ -167,7 +169,7 @@ def _made(node, members):
             matrix.check_format(full_check=True)
             return matrix
         case {"type": str(name), **state} if name in (_HERE | _ON_DEMAND):
-            of = _HERE.get(name) or getattr(_ON_DEMAND[name], name)
+            of: Any = _HERE.get(name) or getattr(_ON_DEMAND[name], name)
             made = of.__new__(of)
             vars(made).update(zip(state, each(state.values()), strict=True))
             return made
@@ -185,7 +187,9 @@ def _check_said(model):
     # what is missing would have its default
     whole = all(vars(of).keys() == {field.name for field in fields(of)} for of in (recipe, *sides))
     plain = {*map(type, recipe.parameters.values())} <= {str, int, float, bool, type(None)}
-    plain &= {*map(type, recipe.scaled)} == {bool} and recipe.setting in (None, *"ABCD")
+    plain &= {*map(type, (*recipe.scaled, *recipe.clipped))} == {bool}
+    plain &= {*map(type, recipe.mended)} == {str} and recipe.setting in (None, *"ABCD")
+    plain &= all(isinstance(unit, float) and unit > 0 for unit in recipe.units)
     if not (whole and plain):
         raise ValueError("its recipe or a table of its vertices is not one")
     wanted = recipe.estimator()
@@ -218,6 +222,10 @@ def _check_arrays(model):
             width = len(model.sides[name.startswith("col")].columns)
             if name.endswith("_") and moment is not None and moment.shape != (width,):
                 raise ValueError(f"{name} has shape {moment.shape}")
+        for side, projection in before._projections.items():
+            width = len(model.sides[side == "col"].columns)
+            if projection.shape != (width, width):
+                raise ValueError(f"a projection of the {side}s has shape {projection.shape}")
     elif model.recipe.solver not in REFITTED or model.y.shape != data.shape:
         raise ValueError(f"its labels have shape {model.y.shape}")
     sizes = (*(len(side.ids) for side in model.sides), len(data))
