@@ -204,7 +204,7 @@ def _read_new_pairs(pairs, model, paths):
         ids = read_ids(frame[name], str(pairs), "pair")
         known = pd.Index(side.ids).get_indexer(ids)
         new = np.full(len(ids), -1)
-        given: tuple[Any, Sequence[str]] = None, ()
+        given: tuple[Any, tuple[str, ...] | None] = None, None
         if path is not None:
             table = read_vertices(read_table(path), option, averaged=True)
             features = _as_in_model(table, side)
