@@ -128,7 +128,7 @@ class ThinPath:
         return self.basis[j]
 
 
-def products(T, D, rows, cols):
+def products(T: np.ndarray, D: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     """Features of pairs, (n, d*r)."""
     return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
 
