@@ -3,8 +3,8 @@
 import re
 import time
 
-from kronbench.own_pairs import progress as module
-from kronbench.own_pairs.progress import progress
+from kronbench import progress as module
+from kronbench.progress import progress
 
 
 class Terminal:
@@ -32,9 +32,6 @@ def test_a_file_has_a_line_for_each_tenth(capsys):
     with progress(8, "select", "fit") as bar:
         bar.update(8)
     assert capsys.readouterr().err == "select: 8 of 8 fits\n"
-    with progress(None, "fit", "iteration") as bar:  # how many is not known
-        bar.update(8)
-    assert capsys.readouterr().err == ""
 
 
 def test_what_is_done_at_once_is_not_told(capsys, monkeypatch):
