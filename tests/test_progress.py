@@ -3,8 +3,10 @@
 import re
 import time
 
+from tqdm import tqdm
+
 from kronbench import progress as module
-from kronbench.progress import progress
+from kronbench.progress import progress, shown_after
 
 
 class Terminal:
@@ -35,7 +37,7 @@ def test_a_file_has_a_line_for_each_tenth(capsys):
 
 
 def test_what_is_done_at_once_is_not_told(capsys, monkeypatch):
-    with progress(10, "fit", "iteration", delay=2) as bar:
+    with shown_after(2), progress(10, "fit", "iteration", verbose=False) as bar:
         bar.update(5)
         now = time.monotonic()
         monkeypatch.setattr(module.time, "monotonic", lambda: now + 2.1)
@@ -49,3 +51,39 @@ def test_a_terminal_has_a_bar(monkeypatch):
     with progress(4, "select", "fit") as bar:
         bar.update(4)
     assert re.search(r"\rselect: 100%\|[█#]+\| 4/4 ", terminal.text)
+
+
+def test_what_nobody_asks_for_is_silent(capsys, monkeypatch):
+    with shown_after(0):
+        pass  # it ends with its context
+    with progress(4, "fit", "iteration", verbose=False) as bar:
+        bar.update(4)
+    assert capsys.readouterr().err == ""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress(4, "fit", "iteration", verbose=0) as bar:
+        bar.update(4)
+    assert terminal.text == ""
+
+
+def visible(text):
+    """The lines that a terminal shows after all carriage returns."""
+    return [line.split("\r")[-1].rstrip() for line in text.split("\n")]
+
+
+def test_what_is_written_beside_a_late_bar_stands_on_lines_of_its_own(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with shown_after(3600), progress(4, "fit", "iteration", verbose=False) as bar:
+        bar.update()
+        tqdm.write("warning: early", file=terminal)
+    terminal.write("error: early\n")
+    assert visible(terminal.text) == ["warning: early", "error: early", ""]
+    terminal.text = ""
+    with shown_after(3600), progress(4, "fit", "iteration", verbose=False) as bar:
+        bar.start_t = bar.last_print_t = bar.start_t - 3601  # its time has come
+        tqdm.write("warning: late", file=terminal)
+    terminal.write("error: late\n")
+    first, shown, last, _ = visible(terminal.text)
+    assert (first, last) == ("warning: late", "error: late")
+    assert shown.startswith("fit:   0%|")
