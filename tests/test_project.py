@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "kronbench"
 MANUAL = runpy.run_path(str(ROOT / "docs" / "config_manual.py"))
 # What stands under all rooms, and files beside them; of the suite, where its papers lie.
 GROUND = {f"kronbench.{name}" for name in "__version__ errors files intervals io".split()}
-GROUND |= {f"kronbench.{name}" for name in "resources solvers yaml_files".split()}
+GROUND |= {f"kronbench.{name}" for name in "progress resources solvers yaml_files".split()}
 _SUITE_GROUND = {"kronbench_suite.resources"}
 _TOP = ("kronbench", "kronbench_suite")
 

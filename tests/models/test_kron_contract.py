@@ -84,6 +84,37 @@ def test_the_callback_sees_every_iteration_and_stops(model, problem):
     assert fitted.converged_ == (fitted.stop_reason_ == "tol")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model",
+    [*MODELS, KronRidge(solver="minres"), KronRidge(form="primal", solver="minres")],
+    ids=str,
+)
+def test_verbose_tells_of_each_tenth_and_changes_no_number(model, problem, capsys):
+    silent = clone(model).set_params(tol=0, max_iter=20).fit(*problem)
+    assert capsys.readouterr().err == ""
+    told = clone(model).set_params(tol=0, max_iter=20, verbose=True).fit(*problem)
+    made, name = told.n_iter_, type(model).__name__
+    lines = [f"{name}: {k} of 20 iterations" for k in range(2, made + 1, 2)]
+    found = [line for line in capsys.readouterr().err.splitlines() if "iterations" in line]
+    assert found == lines
+    assert vars(silent).keys() == vars(told).keys()
+    for key, value in vars(silent).items():
+        if key.endswith("_") and isinstance(value, np.ndarray | float | int | str):
+            np.testing.assert_array_equal(getattr(told, key), value, err_msg=key)
+
+
+def test_verbose_iterations_end_as_the_callback_says_and_by_singular_values_there_are_none(
+    problem, capsys
+):
+    model = KronRidge(verbose=2).fit(*problem)
+    assert (model.n_iter_, capsys.readouterr().err) == (1, "")
+    model.set_params(max_iter=10).fit(*problem, callback=lambda state: state.n_iter == 2)
+    assert (model.n_iter_, model.stop_reason_) == (2, "callback")
+    lines = ["KronRidge: 1 of 10 iterations", "KronRidge: 2 of 10 iterations"]
+    assert capsys.readouterr().err.splitlines() == lines
+
+
 @each_model
 def test_scores_weigh_their_samples(model, problem):
     X, y = problem

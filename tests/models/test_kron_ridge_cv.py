@@ -54,6 +54,24 @@ def test_the_gradient_is_that_of_finite_differences():
     np.testing.assert_allclose(np.concatenate([by_rows, by_cols]), numeric, rtol=2e-6, atol=1e-9)
 
 
+def test_verbose_tells_of_each_part_and_changes_no_number(capsys):
+    rows, cols, X, y = problem()
+    options = dict(row_kernels=rows, col_kernels=cols, cv=2, gradient_steps=4, max_iter=10)
+    silent = KronRidgeCV(random_state=0, **options).fit(X, y)
+    assert capsys.readouterr().err == ""
+    told = KronRidgeCV(random_state=0, verbose=True, **options).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[4] == "KronRidgeCV, grid: 16 of 32 paths"
+    assert lines[9:11] == [
+        "KronRidgeCV, grid: 32 of 32 paths",
+        "KronRidgeCV, weights: 1 of 4 steps",
+    ]
+    assert lines[-1] == f"KronRidge: {told.best_estimator_.n_iter_} of 10 iterations"
+    assert told.best_params_ == silent.best_params_
+    assert told.cv_results_ == silent.cv_results_
+    np.testing.assert_array_equal(told.predict(X), silent.predict(X))
+
+
 def test_it_finds_the_kernels_that_made_the_labels():
     rows, cols, X, y = problem(3, 20, 18, 220, 60)
     options = dict(row_kernels=rows, col_kernels=cols, powers=(1,), cv=3, random_state=0)

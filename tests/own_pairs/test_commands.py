@@ -18,6 +18,7 @@ from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
 from kronbench.intervals import half_width
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
+from kronbench.own_pairs import model_file
 from kronbench.own_pairs.recipe import make_recipe, read_assignments
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
 
@@ -138,6 +139,14 @@ def test_predictions_of_a_file_are_those_of_the_model_in_the_order_asked_for(
     found = predict(capsys, model, "new.csv", *rows, end="tsv")["prediction"]
     moved = PairData.from_frames(asked, drugs, targets)
     np.testing.assert_allclose(found, fitted.scores(moved), rtol=1e-9)
+
+
+def test_a_fit_of_the_command_takes_the_route_of_the_library(tmp_path, capsys):
+    X, y = frames(*tables(tmp_path, real=True))
+    model = model_file.load(fit(capsys, tmp_path, "KronRidge"))
+    expected = KronRidge(fit_intercept=True).fit(X, y)
+    assert (model.fitted.estimator.n_iter_, expected.n_iter_) == (1, 1)  # by singular values
+    np.testing.assert_array_equal(model.fitted.scores(X), expected.predict(X))
 
 
 def test_vertex_effects_stay_with_the_vertices_that_the_model_knows(tmp_path, capsys):
@@ -297,15 +306,16 @@ def test_what_does_not_converge_is_one_line_of_a_command(tmp_path):
 def test_an_interrupt_is_one_line(tmp_path):
     tables(tmp_path)
     command = [sys.executable, "-m", "kronbench", "evaluate", *arguments(tmp_path)]
-    command += ["--solver", "KronSVM", "--select", "--setting", "D", "--repeats", "50"]
+    command += ["--solver", "KronSVM", "--select", "--setting", "D", "--repeats", "10"]
     # What a shell runs in the background ignores the signal, as do all its children
     interruptible = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
     ) as process:
         seen = ""
-        while "fit/s" not in seen and "s/fit" not in seen:
-            seen += process.stderr.read(1)
+        while " fits\n" not in seen:  # of a tenth, since standard error is no terminal
+            seen += (read := process.stderr.read(1))
+            assert read, f"it ended before it was interrupted: {seen}"
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
     assert process.returncode == 130

@@ -180,6 +180,17 @@ def more_vertices(members):
     members["model.json"] = json.dumps(schema).encode()
 
 
+def other_ids(ids):
+    """The training pairs of the estimator alone have these ids of their rows."""
+
+    def change(members):
+        schema = json.loads(members["model.json"])
+        schema["fitted"]["estimator"]["X_fit_"]["row_ids"] = {"tuple": ids}
+        members["model.json"] = json.dumps(schema).encode()
+
+    return change
+
+
 def of_fit(name, value):
     """The number of this name is another."""
 
@@ -208,6 +219,8 @@ def of_fit(name, value):
         ("KronRidge", of_fit("intercept_", np.complex128(1j)), "intercept_ does not hold finite"),
         ("KronRidge", of_fit("reg", np.float64(2.0)), "its solver is not KronRidge("),
         ("KronRidge", more_vertices, "X_fit_ has other pairs or vertices"),
+        ("KronRidge", other_ids(["D00"] * 13), "X_fit_ has other pairs or vertices"),
+        ("KronRidge", other_ids([0] * 14), "X_fit_ has other pairs or vertices"),
         ("KronRidge", array("rows", np.zeros(120)), "rows has dtype float64"),
         ("KronRidge", array("rows", np.zeros(120, np.int8)), "X_fit_ has other pairs or"),
         ("PairSGD", array("row_coef_", np.full(3, np.nan)), "row_coef_ does not hold finite"),

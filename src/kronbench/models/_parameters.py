@@ -81,6 +81,10 @@ default "linear"
         paper's Algorithm 1.
     dtype : {"float32", "float64"}, optional
         Of features, products and coefficients; by default single where both sides have it.
+    {verbose}
+    verbose : bool or int, default False
+        Whether ``fit`` shows on standard error how far it is: a bar on a terminal, elsewhere a
+        line for each tenth of the most iterations. It changes no number.
     {newton}
     max_inner : int
         Iterations of the Krylov method in each Newton step.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs.data import known_vertices, same_features, small_pairs, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
+from kronbench.progress import progress
 
 _NO_DESCENT = "give a larger reg, a larger max_inner or solver='cg'"
 # why iterations may end before the tolerance, and what helps
@@ -65,6 +67,7 @@ class ProductKernelModel(TwoKernels):
     tol: float = parameter(1e-8, AT_LEAST_0)
     product: str = parameter("auto", StrOptions(set(METHODS)))
     dtype: DTypeLike | None = parameter(None, *PRECISION, None)
+    verbose: bool | int = parameter(False, "verbose")
 
     _iterations_regularize: ClassVar[Any]  # whether an end by their number is meant
 
@@ -238,6 +241,17 @@ class ProductKernelModel(TwoKernels):
                 stacklevel=3,
             )
         return y, 0.0
+
+    @contextmanager
+    def _shown(self, callback: Callable[..., bool] | None) -> Iterator[Callable[..., bool]]:
+        """The callback, or one that stops nothing, which also shows the iteration."""
+        with progress(self.max_iter, type(self).__name__, "iteration", self.verbose) as bar:
+
+            def shown(*state):
+                bar.update()
+                return callback is not None and callback(*state)
+
+            yield shown
 
     def _as_fitted(self) -> Self:
         """The model with the parameters that it was fitted with, whatever they are by now."""

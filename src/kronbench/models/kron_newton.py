@@ -50,6 +50,7 @@ class KronNewton(EitherTask, ProductKernelModel):
         ConvergenceWarning says that ``tol`` was not reached, and the last coefficients stay.
     {newton}
     {product}
+    {verbose}
 
     Attributes
     ----------
@@ -118,7 +119,8 @@ class KronNewton(EitherTask, ProductKernelModel):
             names = ("max_iter", "max_inner", "iterated", "line_search", "tol")
             options |= {name: getattr(self, name) for name in names}
             labels = y.astype(operator.dtype, copy=False)
-            result = minimize(operator, loss, labels, self.reg, callback=callback, **options)
+            with self._shown(callback) as shown:
+                result = minimize(operator, loss, labels, self.reg, callback=shown, **options)
         self.__dict__.pop("classes_", None)  # of an earlier fit with a classifier's loss
         if classes is not None:
             self.classes_ = classes

@@ -85,6 +85,7 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         MINRES stops earlier when the residual has fallen by this factor. With 0, reaching
         ``max_iter`` gives no warning.
     {product}
+    {verbose}
 
     Attributes
     ----------
@@ -214,7 +215,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
                 coef, scores = scaled(root, coef) if dual else coef, scaled(1 / root, scores)
             return callback(Iterate(len(objectives), coef, scores, now))
 
-        found = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=observe)
+        with self._shown(observe) as shown:
+            found = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=shown)
         coef, off, stop = found.x, np.linalg.norm(found.residual), found.stop
         if dual:
             # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from itertools import product
 from numbers import Integral
 from operator import add
 from typing import Any, Self
@@ -34,6 +35,7 @@ from kronbench.models._parameters import (
 from kronbench.models.kron_ridge import KronRidge
 from kronbench.pairs import PairData
 from kronbench.pairs.data import known_vertices
+from kronbench.progress import progress
 
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _START = 0.1  # weight of what is not the chosen kernel, beside it
@@ -73,6 +75,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         Of MINRES, in each system.
     random_state : int, RandomState or None
         Of the random parts.
+    {verbose}
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     max_iter: int = parameter(200, COUNT)
     tol: float = parameter(1e-6, AT_LEAST_0)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
+    verbose: bool | int = parameter(False, "verbose")
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Choose by the validation pairs, then fit to all."""
@@ -243,12 +247,15 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             kernels = fold.rows[row], fold.cols[col]
             train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
             path = ridge.path(train, fold.y_train, regs, test)
+            bar.update()
             return [
                 np.mean((path.test_scores(j)[-1] - fold.y_test) ** 2) for j in range(len(regs))
             ]
 
-        for row in self._tried_alone("row", folds[0].rows):
-            for col in self._tried_alone("col", folds[0].cols):
+        sides = self._tried_alone("row", folds[0].rows), self._tried_alone("col", folds[0].cols)
+        total = len(sides[0]) * len(sides[1]) * len(folds)
+        with progress(total, "KronRidgeCV, grid", "path", self.verbose) as bar:
+            for row, col in product(*sides):
                 found = np.mean([errors(fold, row, col) for fold in folds], axis=0)
                 for reg, error in zip(regs, found, strict=True):
                     self._note(row, col, reg, error)
@@ -298,7 +305,9 @@ class KronRidgeCV(RegressorMixin, OfPairs):
 
         box = [(x - _BOX, x + _BOX) for x in start]
         options = {"maxiter": self.gradient_steps, "maxfun": 2 * self.gradient_steps}
-        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
+        how = {"method": "L-BFGS-B", "jac": True, "bounds": box, "options": options}
+        with progress(self.gradient_steps, "KronRidgeCV, weights", "step", self.verbose) as bar:
+            minimize(loss, start, callback=lambda _: bar.update(), **how)
         best_value, logs = min(tried, key=lambda one: one[0])
         if best_value > self.best_score_:  # the point of the grid has no other kernels
             return self._begin(names, (folds[0].rows, folds[0].cols), 0)
@@ -344,6 +353,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         options: dict[str, Any] = {"row_effect": row_effect, "col_effect": col_effect}
         options |= {"row_kernel": "precomputed", "col_kernel": "precomputed"}
         options |= {"solver": "minres", "max_iter": self.max_iter, "tol": self.tol}
+        options |= {"verbose": self.verbose}
         return KronRidge(reg=reg, **options)
 
     def predict(self, X: PairData) -> np.ndarray:

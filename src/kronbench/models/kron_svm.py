@@ -27,6 +27,7 @@ class KronSVM(KronNewton):
         gives no warning.
     {newton}
     {product}
+    {verbose}
 
     Attributes
     ----------

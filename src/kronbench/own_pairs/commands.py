@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from kronbench.files import check_output, os_error_advice, replacing
 from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
-from kronbench.own_pairs.progress import progress
 from kronbench.own_pairs.recipe import (
     available_memory,
     check_memory,
@@ -35,6 +33,7 @@ from kronbench.own_pairs.recipe import (
 )
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import read_ids, read_vertices
+from kronbench.progress import progress, shown_after
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -95,11 +94,8 @@ def fit_files(
             lines.append(f"{name} is at an end of its grid: {advice}")
         if more:
             lines.append(f"smaller reg need more iterations: --set max_iter={more} offers them")
-    # a bar of iterations where the fit takes some seconds and tells of each
-    total, told = recipe.parameter("max_iter"), signature(recipe.estimator().fit).parameters
-    with progress(total, "fit", "iteration", delay=2) as bar:
-        callback = (lambda _: bar.update() and None) if "callback" in told else None
-        fitted = recipe.fit(own.data, own.y, callback)
+    with shown_after(2):
+        fitted = recipe.fit(own.data, own.y)
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "

@@ -20,9 +20,9 @@ from kronbench.evaluation import (
     roc_auc,
 )
 from kronbench.intervals import half_width, interval_text
-from kronbench.own_pairs.progress import progress
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, n_fits, select
+from kronbench.progress import progress
 
 
 def _mse(y, scores):

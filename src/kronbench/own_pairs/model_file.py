@@ -231,9 +231,12 @@ def _check_arrays(model):
     sizes = (*(len(side.ids) for side in model.sides), len(data))
     for X in (data, *(fit.X_fit_ for fit in fits if hasattr(fit, "X_fit_"))):
         checked = PairData(X.row_features, X.col_features, X.rows, X.cols)
+        checked.row_ids, checked.col_ids = ids = X.row_ids, X.col_ids
         same = all(
             vars(X)[name] is array for name, array in vars(checked).items() if name[:2] != "n_"
         )
+        for of_side, size in zip(ids, sizes[:2], strict=True):  # what knows a vertex again
+            same &= of_side is None or [*map(type, of_side)] == [str] * size
         if not same or {(of.n_rows, of.n_cols, *of.shape) for of in (X, checked)} != {sizes}:
             raise ValueError("X_fit_ has other pairs or vertices than the tables")
     for name, fit in product(("dual_coef_", "y_fit_"), fits):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -98,9 +98,7 @@ class Recipe:
                 before._projections[side] = clip(similarities, index)
         return before
 
-    def fit(
-        self, X: PairData, y: np.ndarray, callback: Callable[[object], object] | None = None
-    ) -> Fitted:
+    def fit(self, X: PairData, y: np.ndarray) -> Fitted:
         """Scale by the training vertices and fit; the labels of a regression are centred.
 
         By the solver's ``fit_intercept`` where it has one, else here: a mean far from zero would
@@ -109,10 +107,9 @@ class Recipe:
         estimator = self.estimator()
         alone = is_classifier(estimator) or "fit_intercept" in estimator.get_params()
         offset = 0.0 if alone else float(np.mean(y))
-        more = {} if callback is None else {"callback": callback}
         try:
             before = self.before(X)
-            return Fitted(estimator.fit(before.transform(X), y - offset, **more), before, offset)
+            return Fitted(estimator.fit(before.transform(X), y - offset), before, offset)
         except InputError:
             raise
         except (TypeError, ValueError) as error:  # of a parameter that only an algorithm meets
