@@ -14,6 +14,7 @@ from pathlib import Path
 from kronbench import cli
 from kronbench.cli import PATH, SET, positive, say, use_path
 from kronbench.errors import InputError
+from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.solvers import nearest
 from kronbench_suite.runner.end_with_workflow import exit_with_parent
 
@@ -174,7 +175,8 @@ def _checked(arguments):
 def _is_folder(given):
     """Whether it is a folder; what can be nothing else, and is not there, is refused."""
     path = Path(given)
-    if path.is_dir() or path.suffix in (".yaml", ".yml") or (os.sep not in given and "." in given):
+    is_solver = given in PAIR_SOLVERS or (os.sep not in given and "." in given)
+    if path.is_dir() or path.suffix in (".yaml", ".yml") or is_solver:
         return path.is_dir()
     folders = [str(beside) for beside in path.parent.glob("*/") if path.parent.is_dir()]
     raise InputError(

@@ -81,7 +81,7 @@ def test_a_lock_that_a_killed_run_left_is_explained(commands, tmp_path, monkeypa
     [
         (["airolla"], "there is no paper 'airolla': give airola"),
         (["airola", "figure-66"], "did you mean airola figure-6"),
-        (["--scale", "smok"], "there is no scale 'smok': give one of default, smoke, paper"),
+        (["--scale", "smok"], "there is no scale 'smok': did you mean 'smoke'?"),
         (["--cores", "0"], "cores is '0': give a number of at least 1, or 'all'"),
     ],
 )
