@@ -37,6 +37,8 @@ def progress(
 
 
 class _Bar(tqdm):
+    delay: float
+
     def display(self, *args: Any, **kwargs: Any) -> Any:
         """Show it. tqdm does so at each warning too, and ends no line that it did not plan."""
         if self.delay and self._time() < self.start_t + self.delay:
