@@ -95,7 +95,9 @@ class Recipe:
                 # a model with several kernels of a side forms them over all vertices
                 whole = self.parameter(f"{side}_kernels") is not None
                 index = np.arange(len(similarities)) if whole else index
-                before._projections[side] = clip(similarities, index)
+                projection = clip(similarities, index)
+                image = similarities @ projection
+                before._projections[side] = similarities, image, projection
         return before
 
     def fit(self, X: PairData, y: np.ndarray) -> Fitted:
