@@ -8,8 +8,8 @@ import shlex
 import pytest
 import yaml
 
-from kronbench.cli import _parser
 from kronbench.yaml_files import validate
+from kronbench_suite.cli import make_parser
 from kronbench_suite.runner.items import load_plan
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.docs.run_blocks import run_console
@@ -81,7 +81,7 @@ def test_commands_are_as_the_programs_take_them(page, command, monkeypatch):
         monkeypatch.setattr(argparse.ArgumentParser, "error", refuse)
         if "..." in command:  # what is left out there
             words += LEFT_OUT[words[0]]
-        arguments = _parser().parse_args(words)
+        arguments = make_parser().parse_args(words)
         if words[0] == "figures" and arguments.item:
             PLAN.item(arguments.paper, arguments.item)
     else:

@@ -216,7 +216,7 @@ def test_a_fit_leaves_its_input_forgets_an_earlier_one_and_can_be_copied(example
     assert pickle.dumps(X) == before
     np.testing.assert_equal(repr(model), repr(estimator))
     np.testing.assert_array_equal(dense(show(model, X)), expected)
-    # together: kernels that know a vertex know it by its features' place in memory
+    # A kernel that knows a vertex knows it by the values of its features.
     again, same = pickle.loads(pickle.dumps((model, X)))
     np.testing.assert_allclose(dense(show(again, same)), expected, atol=1e-10)
 

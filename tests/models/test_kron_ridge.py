@@ -86,6 +86,29 @@ def test_dense_products_bring_the_scores_of_test_pairs_along():
         np.testing.assert_allclose(found.test_scores(j), expected.test_scores(j), atol=1e-8)
 
 
+def test_dense_products_know_equal_features_but_not_vertices_of_other_names(monkeypatch):
+    X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
+    X.row_ids = X.col_ids = tuple(map(str, range(20)))
+    model = KronRidge(product="dense", row_effect=0.5, max_iter=20, tol=0, **GAUSSIAN)
+    with_test, gram_operator = [], KronRidge._gram_operator
+
+    def seen(self, X, other=None):
+        with_test.append(0 if other is None else len(other))
+        return gram_operator(self, X, other)
+
+    monkeypatch.setattr(KronRidge, "_gram_operator", seen)
+    equal = X[150:].with_features(X.row_features.copy(), X.col_features.copy())
+    paths = [model.path(X[:150], y[:150], [0.1], test) for test in (X[150:], equal)]
+    assert with_test == [0, 200, 0, 200]  # in one product with the training pairs
+    np.testing.assert_array_equal(paths[0].test_scores(0), paths[1].test_scores(0))
+    others = X[150:].with_features(X.row_features.copy(), X.col_features)
+    others.row_ids = tuple(f"new {i}" for i in range(20))
+    found = model.path(X[:150], y[:150], [0.1], others)
+    expected = model.set_params(reg=0.1, solver="minres").fit(X[:150], y[:150]).predict(others)
+    np.testing.assert_allclose(found.test_scores(0)[-1], expected, atol=1e-8)
+    assert not np.allclose(expected, model.predict(equal))
+
+
 def test_path_makes_the_products_of_one_run(monkeypatch):
     X, y = random_pairs(20, 20, 200, seed=0, d=8, r=8), random_labels(200, seed=0)
     model = KronRidge(solver="minres", max_iter=25, tol=0)

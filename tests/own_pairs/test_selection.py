@@ -165,18 +165,27 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
     monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
     check_memory(Recipe("KronRidge", {"form": "primal"}), pairs)
     check_memory(Recipe("PairKNN", {}), pairs)
+    # 160 products of features are decomposed, without a kernel matrix of 3,000 rows.
+    check_memory(Recipe("KronRidge", {}), pairs)
+    check_memory(Recipe("KronRidge", {}), pairs, pairs[:3000])
+    with pytest.raises(InputError, match="the kernels of KronRidge for 6,000 pairs"):
+        check_memory(Recipe("KronRidge", {"solver": "minres"}), pairs)
+    with pytest.raises(InputError, match="the kernels of KronSVM for 6,000 pairs"):
+        check_memory(Recipe("KronSVM", {}), pairs)
 
 
 def test_each_command_refuses_what_does_not_fit_and_writes_nothing(tmp_path, capsys, monkeypatch):
     tables(tmp_path)
     model, out = tmp_path / "m.kron", tmp_path / "p.csv"
-    fit = ["fit", *arguments(tmp_path), "--solver", "KronRidge", "-o", model]
+    # By kernel matrices: a KronRidge of few linear features would need none.
+    recipe = ["--solver", "KronRidge", "--set", "solver=minres"]
+    fit = ["fit", *arguments(tmp_path), *recipe, "-o", model]
     assert run(capsys, *fit)[0] == 0
     before = model.read_bytes()
     monkeypatch.setattr(recipes, "available_memory", lambda: 2000)
     for argv in (
         fit,
-        ["evaluate", *arguments(tmp_path), "--solver", "KronRidge"],
+        ["evaluate", *arguments(tmp_path), *recipe],
         ["predict", model, "--pairs", tmp_path / "pairs.csv", "-o", out],
     ):
         refused(capsys, tmp_path, "MiB are available", *argv)

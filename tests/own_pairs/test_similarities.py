@@ -12,6 +12,7 @@ from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import SettingKFold
 from kronbench.linalg import psd_part
 from kronbench.models import KronRidge
+from kronbench.own_pairs import model_file
 from tests.docs.pages import DOCS
 from tests.own_pairs.problem import arguments, fit, predict, run, skip_without_mirror, tables
 from tests.own_pairs.test_bad_input import refused
@@ -113,6 +114,17 @@ def test_predictions_are_those_of_the_positive_semidefinite_part(folder, capsys)
     assert fresh == pytest.approx(model.predict(one)[0], abs=1e-6)
     raw = PairData(own[None], T, np.zeros(1, int), np.array([4]))
     assert abs(fresh - model.predict(raw)[0]) > 1e-3  # without the projection
+
+
+def test_a_known_vertex_is_known_where_products_round_otherwise(folder, capsys):
+    model = model_file.load(fit(capsys, folder, "KronRidge", "--set=row_effect=2"))
+    expected = model.fitted.scores(model.data)
+    model.fitted.before._projections["row"][2][:] *= 1 + 1e-14
+    np.testing.assert_array_equal(model.fitted.scores(model.data), expected)
+    copied = model.data.with_features(model.data.row_features.copy(), model.data.col_features)
+    np.testing.assert_array_equal(model.fitted.scores(copied), expected)
+    moved = model.data.with_features(model.data.row_features + 0.5, model.data.col_features)
+    assert np.abs(model.fitted.scores(moved) - expected).min() > 1e-6
 
 
 def test_a_training_set_does_not_see_the_similarities_of_the_test_vertices(folder, capsys):

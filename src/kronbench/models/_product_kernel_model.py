@@ -117,6 +117,10 @@ class ProductKernelModel(TwoKernels):
     def _features_are_cheaper(self, X):
         return False
 
+    def _thin_design(self, X):
+        """What a fit without iterations decomposes, None for a fit with them."""
+        return None
+
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)

@@ -34,6 +34,7 @@ from kronbench.models._ridge_path import (
 )
 from kronbench.pairs import Iterate, PairData
 from kronbench.pairs._cost_model import features_are_cheaper
+from kronbench.pairs.data import same_features
 
 # Up to which share of the norm of the scores they may be off where "auto" says nothing
 _NEAR = 3e-3
@@ -299,8 +300,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         together = (
             X_test is not None
             and self.product == "dense"
-            and X_test.row_features is X.row_features
-            and X_test.col_features is X.col_features
+            and same_features(X_test.row_features, X.row_features)
+            and same_features(X_test.col_features, X.col_features)
+            and (X_test.row_ids, X_test.col_ids) == (X.row_ids, X.col_ids)
         )
         test_images: list[np.ndarray] = []
         if X_test and together:  # a product with the training pairs, then the test pairs

@@ -222,10 +222,10 @@ def _check_arrays(model):
             width = len(model.sides[name.startswith("col")].columns)
             if name.endswith("_") and moment is not None and moment.shape != (width,):
                 raise ValueError(f"{name} has shape {moment.shape}")
-        for side, projection in before._projections.items():
+        for side, matrices in before._projections.items():
             width = len(model.sides[side == "col"].columns)
-            if projection.shape != (width, width):
-                raise ValueError(f"a projection of the {side}s has shape {projection.shape}")
+            if [matrix.shape for matrix in matrices] != [(width, width)] * 3:
+                raise ValueError(f"a projection of the {side}s has another shape than its table")
     elif model.recipe.solver not in REFITTED or model.y.shape != data.shape:
         raise ValueError(f"its labels have shape {model.y.shape}")
     sizes = (*(len(side.ids) for side in model.sides), len(data))

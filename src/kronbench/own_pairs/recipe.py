@@ -95,7 +95,9 @@ class Recipe:
                 # a model with several kernels of a side forms them over all vertices
                 whole = self.parameter(f"{side}_kernels") is not None
                 index = np.arange(len(similarities)) if whole else index
-                before._projections[side] = clip(similarities, index)
+                projection = clip(similarities, index)
+                image = similarities @ projection
+                before._projections[side] = similarities, image, projection
         return before
 
     def fit(self, X: PairData, y: np.ndarray) -> Fitted:
@@ -285,8 +287,8 @@ def check_solver_name(name: str) -> None:
 def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
     """InputError where kernel matrices need more memory than there is, to fit or to score pairs.
 
-    Linear kernels in the primal form need none, which a closed form may also choose, and of
-    other solvers none is known.
+    Linear kernels in the primal form need none, which a closed form may also choose, nor do the
+    few features of a fit without iterations. Of other solvers none is known.
     """
     estimator = recipe.estimator()
     known = estimator.get_params()
@@ -294,6 +296,7 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
         return
     kernels = known["row_kernel"], known.get("col_kernel", "linear")
     primal = not hasattr(estimator, "is_primal") or estimator.is_primal(train)
+    primal = primal or estimator._thin_design(train) is not None
     counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
     found = [
         0.0 if primal and kernel == "linear" else 8.0 * scored * trained
