@@ -214,3 +214,28 @@ def test_memory_is_what_the_machine_and_its_container_leave(tmp_path):
     assert container(2**27) == 2**27 - 2**26
     assert container(2**10) == 0
     assert container("max") == pytest.approx(free, rel=0.5)
+
+
+def test_the_choice_and_the_fit_have_one_line_on_iterations(tmp_path, capsys, monkeypatch):
+    """Whether or not the fit ends before its optimum, which here is its first iteration."""
+    tables(tmp_path)
+    lines = []
+    for max_iter in (1, 1000):
+
+        def chosen(recipe, *data, max_iter=max_iter):
+            parameters = {"row_gamma": 0.2, "reg": 1e-3, "max_iter": max_iter}
+            parameters = {**recipe.parameters, **parameters}
+            recipe = replace(recipe, parameters=parameters)
+            return selection.Choice(recipe, {"reg": 1e-3}, -1.0, {"max_iter": 4 * max_iter})
+
+        monkeypatch.setattr(selection, "select", chosen)
+        options = ["--set", "row_kernel=gaussian", "--select", "-o", tmp_path / "m.kron"]
+        argv = ["fit", *arguments(tmp_path), "--solver", "KronRidge", *options]
+        status, out, err = run(capsys, *argv)
+        assert status == 0
+        lines += [line for line in (out + err).splitlines() if "iterations:" in line]
+        assert "warning" not in err
+    assert lines == [
+        "the fit and smaller reg need more iterations: --set max_iter=4 allows them",
+        "smaller reg need more iterations: --set max_iter=4000 allows them",
+    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -75,10 +75,15 @@ def fit_files(
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    recipe, lines = replace(recipe, setting=setting), []
-    if selects:
-        from kronbench.own_pairs.selection import check_selects, n_fits, select
+    from kronbench.own_pairs.selection import (
+        check_selects,
+        convergence_kept_back,
+        n_fits,
+        select,
+    )
 
+    recipe, lines, more = replace(recipe, setting=setting), [], None
+    if selects:
         check_selects(recipe)
         with progress(n_fits(recipe), "select", "fit") as bar:
             choice = select(recipe, own.data, own.y, bar.update)
@@ -92,10 +97,12 @@ def fit_files(
         for name, beyond in choice.on_edge.items():
             advice = f"--set {name}={beyond:.3g} tries the next value"
             lines.append(f"{name} is at an end of its grid: {advice}")
-        if more:
-            lines.append(f"smaller reg need more iterations: --set max_iter={more} offers them")
-    with shown_after(2):
+    # Of the choice and the fit together there is one line on iterations.
+    with shown_after(2), convergence_kept_back() if more else nullcontext(()) as told:
         fitted = recipe.fit(own.data, own.y)
+    if more:
+        who = "the fit and smaller reg need" if told else "smaller reg need"
+        lines.append(f"{who} more iterations: --set max_iter={more} allows them")
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "

@@ -142,19 +142,19 @@ def _predicted(trials, X, y, X_test):
     if _has_path(first, X) and len(trials) > 1:
         before, estimator = first.before(X), first.estimator()
         regs = [trial.parameters["reg"] for trial in trials]
-        with _convergence():
+        with convergence_kept_back():
             path = estimator.path(before.transform(X), y, regs, before.transform(X_test))
         return path.final_test_scores(estimator.tol), path.failed or False
     for trial in trials:
-        with _convergence() as told:
+        with convergence_kept_back() as told:
             found.append(trial.fit(X, y).scores(X_test))
         failed.append(bool(told))
     return found, failed
 
 
 @contextmanager
-def _convergence() -> Iterator[list]:
-    """Keep back ConvergenceWarnings, which come as a list at the end; others pass."""
+def convergence_kept_back() -> Iterator[list]:
+    """A list that has, at the end, the ConvergenceWarnings from within; other warnings pass."""
     told: list = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
