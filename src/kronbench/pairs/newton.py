@@ -294,8 +294,7 @@ class _DualInGramProduct(_Dual):
     def is_near(self, loss, y, p, a, residual, gained, tol):
         # J is strongly convex: it is at most r'Q r / (2 reg) above its minimum.
         square = max(dot(*residual), self.rounding * norm(residual[0]))
-        near = square <= 2 * self.reg * _BOUND * gained
-        return near and super().is_near(loss, y, p, a, residual, gained, tol)
+        return square <= 2 * self.reg * _BOUND * gained
 
     def step(self, loss, y, p, rhs, **options):
         tol, max_iter = options["tol"], options["max_iter"]
