@@ -6,11 +6,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from kronbench import PairData
 from kronbench.errors import InputError
-from kronbench.models import KronRidge, _vertex_features
+from kronbench.models import (
+    KronNewton,
+    KronRidge,
+    KronRidgeCV,
+    KronSVM,
+    _vertex_features,
+)
 
 SCALES = 10.0 ** np.arange(-6, 9, 2)
 REGS = (1e-9, 1e-4, 1.0, 1e4)
@@ -37,14 +44,27 @@ def products(X):
     return np.einsum("na,nb->nab", rows[X.rows], cols[X.cols]).reshape(len(X), -1)
 
 
-def best_ridge(X, y, reg):
-    """Scores of the optimum, by singular values of [X; root(reg) I] in columns of size one."""
-    features = products(X)
-    n, p = features.shape
-    stacked = np.vstack([features, np.sqrt(reg) * np.eye(p)])
+def basis(features, reg):
+    """Orthonormal columns that span [X; root(reg) I], by columns of size one."""
+    stacked = np.vstack([features, np.sqrt(reg) * np.eye(features.shape[1])])
     U, s, _ = np.linalg.svd(stacked / np.linalg.norm(stacked, axis=0), full_matrices=False)
     assert s[-1] > 1e-6 * s[0]
-    return U[:n] @ (U[:n].T @ y)
+    return U
+
+
+def best_ridge(X, y, reg):
+    """Scores of the optimum."""
+    U = basis(products(X), reg)[: len(y)]
+    return U @ (U.T @ y)
+
+
+def best_svm(X, y, reg):
+    """The same of the L2-SVM: the margins that are nearest to 1 plus a slack of at least 0."""
+    n, y = len(y), np.sign(y)
+    U = basis(y[:, None] * products(X), reg)
+    missed = np.eye(len(U), n) - U @ U[:n].T
+    slack, _ = nnls(missed, -missed.sum(axis=1))
+    return y * (U[:n] @ (U[:n].T @ (1 + slack)))
 
 
 def best_gaussian(X, y, reg):
@@ -52,6 +72,10 @@ def best_gaussian(X, y, reg):
         np.exp(-0.1 * ((side[:, None] - side[None]) ** 2).sum(axis=2))
         for side in (X.row_features.astype(float), X.col_features.astype(float))
     )
+    return best_of_kernels(X, y, reg, K, G)
+
+
+def best_of_kernels(X, y, reg, K, G):
     values, U = np.linalg.eigh(K[np.ix_(X.rows, X.rows)] * G[np.ix_(X.cols, X.cols)])
     values = np.maximum(values, 0)
     return U @ (values / (values + reg) * (U.T @ y))
@@ -89,6 +113,13 @@ def counts(scores, best, width, cases=CASES):
     return found
 
 
+def svm_scores(X, y, reg, kind=KronSVM, **parameters):
+    model = kind(reg=reg, **parameters).fit(X, np.sign(y))
+    if model.stop_reason_ == "max_iter":  # early stopping claims nothing
+        warnings.warn("early", ConvergenceWarning, stacklevel=1)
+    return model.decision_function(X)
+
+
 PRIMAL = dict(form="primal")
 WIDE = CASES[::11]  # these fits take a hundred iterations
 
@@ -115,6 +146,44 @@ def test_no_ridge_is_wrong_and_silent_whatever_the_scale(scores, parameters, wid
         assert found == {"right": len(CASES), "right, but told": 0}
     else:
         assert found["right"] >= len(cases) / 4
+
+
+SOME = CASES[::3]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cases", "right"),
+    [
+        (PRIMAL, CASES, 100),
+        ({}, CASES, 64),
+        (PRIMAL | {"solver": "cg"}, SOME, 33),
+        (PRIMAL | {"solver": "pcg"}, SOME, 40),
+        ({"solver": "cg"}, CASES, 70),
+        (PRIMAL | {"kind": KronNewton}, CASES, 110),
+    ],
+)
+def test_no_svm_is_wrong_and_silent_whatever_the_scale(parameters, cases, right):
+    found = counts(lambda X, y, reg: svm_scores(X, y, reg, **parameters), best_svm, 3, cases)
+    assert found.keys() <= {"right", "told", "right, but told"}, found
+    assert found["right"] >= right
+
+
+@pytest.mark.parametrize("effect", [0.1, 1e-6])
+def test_no_chosen_ridge_is_wrong_and_silent_whatever_the_scale(effect):
+    def scores(X, y, reg):
+        options = dict(regs=[reg], effect=effect, powers=(1,), gradient_steps=0)
+        return KronRidgeCV(**options, cv=3, random_state=0).fit(X, y).predict(X)
+
+    def best(X, y, reg):
+        kernels = []
+        for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
+            K = features.astype(float) @ features.T.astype(float)
+            kernels.append(K / K.diagonal()[np.unique(index)].mean() + effect * np.eye(len(K)))
+        return best_of_kernels(X, y, reg, *kernels)
+
+    found = counts(scores, best, 3, SOME)
+    assert found.keys() <= {"right", "told", "right, but told"}, found
+    assert found["right"] == len(SOME) if effect == 0.1 else found["right"] >= len(SOME) / 2
 
 
 @pytest.mark.parametrize("scale", [1e4, 1e6, 1e7])

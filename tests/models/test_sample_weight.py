@@ -66,6 +66,21 @@ def test_ridge_with_weights_is_the_dense_formula(problem):
         np.testing.assert_allclose(model.predict(X), Q @ a, atol=1e-7)
 
 
+def test_the_primal_form_that_auto_takes_has_the_dual_coefficients_of_weighted_pairs():
+    rng = np.random.default_rng(0)
+    sides = rng.standard_normal((60, 18)), rng.standard_normal((50, 17))
+    X = PairData(*sides, *np.divmod(rng.permutation(3000)[:2000], 50))
+    y, weight = rng.standard_normal(2000), rng.uniform(0, 3, 2000)
+    model = KronRidge(reg=30.0, tol=1e-12, max_iter=1000)
+    assert model.is_primal(X)
+    model.fit(X, y, sample_weight=weight)
+    Q = (sides[0] @ sides[0].T)[np.ix_(X.rows, X.rows)]
+    Q *= (sides[1] @ sides[1].T)[np.ix_(X.cols, X.cols)]
+    a = np.linalg.solve(weight[:, None] * Q + 30.0 * np.eye(2000), weight * y)
+    np.testing.assert_allclose(model.dual_coef_, a, atol=1e-9)
+    assert not hasattr(KronRidge(form="primal").fit(X, y), "dual_coef_")
+
+
 def test_a_callback_sees_the_pairs_as_they_are(problem):
     X, y, weight = problem
     kept, seen = weight > 0, []

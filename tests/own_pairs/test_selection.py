@@ -174,6 +174,21 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
         check_memory(Recipe("KronSVM", {}), pairs)
 
 
+def test_only_the_form_that_is_taken_has_kernels_to_hold(monkeypatch):
+    monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
+    rng = np.random.default_rng(0)
+    i, j = np.divmod(rng.permutation(40000)[:20000], 100)
+    narrow = PairData(rng.standard_normal((400, 18)), rng.standard_normal((100, 17)), i, j)
+    wide = PairData(rng.standard_normal((400, 900)), rng.standard_normal((100, 800)), i, j)
+    auto, minres = (Recipe("KronRidge", given) for given in ({}, {"solver": "minres"}))
+    check_memory(auto, narrow)
+    check_memory(auto, narrow, narrow[:50])
+    for recipe, pairs in ((auto, wide), (minres, narrow)):
+        assert not recipe.estimator().is_primal(pairs)
+        with pytest.raises(InputError, match=r"KronRidge for 20,000 pairs .* need 1 MiB, and 0"):
+            check_memory(recipe, pairs)
+
+
 def test_each_command_refuses_what_does_not_fit_and_writes_nothing(tmp_path, capsys, monkeypatch):
     tables(tmp_path)
     model, out = tmp_path / "m.kron", tmp_path / "p.csv"

@@ -141,6 +141,41 @@ def test_what_rounding_hides_is_no_end_by_the_tolerance(loss, reg, scale):
         assert found.stop == "rounding"
 
 
+@pytest.mark.parametrize("loss", ["ridge", "l2svm", "logistic"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_large_column_does_not_end_the_primal_form(loss, solver):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 9)) * np.where(np.arange(9) < 1, 1e5, 1)
+    y = np.sign(X[:, 1] + rng.standard_normal(80))
+    options = dict(solver=solver, max_iter=100, max_inner=100, line_search=True)
+    best = newton_dual(X @ X.T, LOSSES[loss], y, 1.0, **options | {"solver": "qmr"}, tol=1e-9)
+    found = newton_primal(
+        X, LOSSES[loss], y, 1.0, **options, tol=1e-4, diagonal=lambda h: (X**2).T @ h
+    )
+    assert found.stop == "tol"
+    np.testing.assert_allclose(found.scores, best.scores, atol=0.02)
+    # the bound by reg alone is kept without the diagonal
+    bound = newton_primal(X, LOSSES[loss], y, 1.0, **options, tol=1e-4)
+    assert bound.stop == "tol"
+    np.testing.assert_allclose(bound.scores, best.scores, atol=0.02)
+
+
+def test_a_loose_tolerance_is_kept_where_columns_are_of_one_size():
+    X, _, y = problem(n=200, d=10, seed=3)
+    loss, sizes = LOSSES["logistic"], []
+
+    def observe(state):
+        gradient = X.T @ loss.gradient(state.scores, y) + 1e-3 * state.coef
+        sizes.append(np.linalg.norm(gradient))
+
+    for tol in (1e-2, 1e-4):
+        sizes[:] = [np.linalg.norm(X.T @ y / 2)]
+        options = dict(max_iter=20, max_inner=100, tol=tol, diagonal=lambda h: (X**2).T @ h)
+        assert newton_primal(X, loss, y, 1e-3, callback=observe, **options).stop == "tol"
+        below = np.array(sizes) <= tol * sizes[0]
+        assert below.tolist() == [False] * (len(sizes) - 1) + [True]
+
+
 def test_clear_errors():
     X, Q, y = problem()
     loss = LOSSES["l2svm"]

@@ -98,7 +98,8 @@ default "linear"
     line_search : bool
         Step length by line search; else 1, as in the paper.
     tol : float
-        Ends an inner or the outer loop when its residual has fallen by this factor.
+        Ends an inner or the outer loop when its residual has fallen by this factor; the outer one
+        only where the objective is near its minimum too, whatever the scale of a feature.
     {fitted_pairs}
     X_fit_ : PairData
         The pairs of the training set, by reference, which predictions of the dual form read.

@@ -116,6 +116,8 @@ class KronNewton(EitherTask, ProductKernelModel):
                 near = MarginPreconditioner(*design)
                 near = _beside_constant(near) if constant else near
                 options = {"solver": "cg", "preconditioner": near}
+            if primal:
+                options["diagonal"] = self._diagonal(design, constant)
             names = ("max_iter", "max_inner", "iterated", "line_search", "tol")
             options |= {name: getattr(self, name) for name in names}
             labels = y.astype(operator.dtype, copy=False)
@@ -133,6 +135,17 @@ class KronNewton(EitherTask, ProductKernelModel):
         self.intercept_ = intercept
         self._set_fitted(X, maps, coef, result.objective_path, result.stop)
         return self
+
+    def _diagonal(self, design, constant):
+        """The diagonal of X'W X as a function of the weights (n,): the squares of X weighted."""
+
+        def of_weights(weights):
+            T, D, *pairs = design
+            squares = self._design_operator(T.astype(float) ** 2, D.astype(float) ** 2, *pairs)
+            found = squares.rmatvec(weights)
+            return np.append(found, weights.sum()) if constant else found
+
+        return of_weights
 
     def predict(self, X: PairData) -> np.ndarray:
         """Labels (t,) of the pairs of X for a classifier, their scores for a regressor."""

@@ -25,9 +25,19 @@ _INNER_SOLVERS = ("qmr", "cg")
 # Products of all pairs that it takes to go over to the active ones and back
 _TO_ACTIVE = 2
 
-# Of J, what rounding may hide where the end is still one by "tol". The bound is some 200 times
-# what it does.
-_NEAR = 0.01
+# A gradient may be small beside the first one only because one large feature rules both. So an end
+# by "tol" also asks how far J may be above its minimum. These are the shares of what J has fallen
+# that a bound of it, and an estimate that correlated features may exceed, are allowed. Scores are
+# then right to some 1e-2.
+_BOUND = 1e-3
+_ESTIMATE = 1e-6
+
+# A tolerance larger than some 1e-4 asks for less: the estimate of features of one scale is about
+# its square, as a share, and up to ten times as much where they are correlated.
+_LOOSE = 10
+
+# Of the scores, what rounding of a product may change there
+_ROUNDING = 3e-3
 
 # Share of active pairs up to which "cg" holds no more memory with them than with all pairs
 _LEAN = 0.5
@@ -53,8 +63,9 @@ class NewtonResult:
 
     ``stop`` says why it ended: "tol", "max_iter", "callback", "no_descent" (the line search found
     no lower objective along the step), "breakdown" (the inner solver broke down before its first
-    iterate), "rounding" (it hides a residual with which J may be 1 % above its minimum) or
-    "diverged" (the objective or its gradient is not finite).
+    iterate), "rounding" (the residual is below the tolerance and falls no further, yet J may be
+    far above its minimum: features differ much in scale) or "diverged" (the objective or its
+    gradient is not finite).
     """
 
     coef: np.ndarray
@@ -103,7 +114,7 @@ def newton_dual(
         ends if x is not a direction of descent; otherwise delta = 1.
     tol : float
         Ends when the norm of g + reg a, which is zero at the optimum, has fallen by this factor
-        ("cg": the norm of Q); the same for each inner system.
+        ("cg": the norm of Q) and J is near its minimum; the same factor for each inner system.
     callback : callable(Iterate) -> bool, optional
         Called after each outer iteration; True stops, e.g. when the AUC of a validation set falls.
     """
@@ -122,6 +133,7 @@ def newton_primal(
     *,
     solver: str = "qmr",
     preconditioner: Callable[[np.ndarray, float], Callable] | None = None,
+    diagonal: Callable[[np.ndarray], np.ndarray] | None = None,
     iterated: bool = False,
     **options: Any,
 ) -> NewtonResult:
@@ -136,6 +148,9 @@ def newton_primal(
         X = R (T kron D), with ``rmatvec``.
     preconditioner : function of the weights (n,) and reg, optional
         Returns a function of (d,) vectors near the inverse of X' H X + reg I; for "cg".
+    diagonal : function of the weights (n,), optional
+        Returns the diagonal (d,) of X' H X in double precision, with which an end by ``tol`` is
+        judged in each feature's own scale. Without it a bound that knows reg alone asks for more.
     loss, y, reg, solver, iterated, **options
         As for :func:`newton_dual`, and its errors.
     """
@@ -144,6 +159,7 @@ def newton_primal(
         if solver != "cg":
             raise InputError(f"solver is {solver!r}: a preconditioner needs 'cg'")
         form.preconditioner = preconditioner
+    form.diagonal = diagonal
     return _minimize(form, loss, y, **options)
 
 
@@ -155,7 +171,7 @@ def _minimize(
         raise InputError(f"y has shape {y.shape}: give ({form.operator.shape[0]},)")
     z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
     objectives: list[float] = []
-    target, stop = None, "max_iter"
+    target, last, stop = None, np.inf, "max_iter"
     while len(objectives) < max_iter:
         residual, size = form.residual(loss.gradient(p, y), z)
         target = tol * size if target is None else target
@@ -163,10 +179,14 @@ def _minimize(
             stop = "diverged"
             break
         if size <= target:
-            # J is strongly convex: it is at most ||residual||^2 / (2 reg) above its minimum.
-            objective = objectives[-1] if objectives else loss.value(p, y)
-            stop = "tol" if form.hidden <= 2 * form.pull * _NEAR * objective else "rounding"
-            break
+            first = loss.value(np.zeros_like(p), y)
+            gained = first - (objectives[-1] if objectives else first)
+            near = form.is_near(loss, y, p, z, residual, gained, tol)
+            # Where it is not near, more steps help as long as the residual goes on falling.
+            if near or not 0 < size < last:
+                stop = "tol" if near else "rounding"
+                break
+        last = size
         x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=max_inner)
         if not x.any():
             stop = "breakdown"
@@ -192,9 +212,10 @@ def _minimize(
 
 
 class _Form:
-    """The residual of the optimum, a step, which may overwrite it, and its image B x."""
+    """The residual of the optimum, a step, which may overwrite it, and its image B x.
 
-    hidden = 0.0  # what the square of the last residual may be beside rounding
+    ``is_near`` says whether J, which has ``gained``, is near its minimum at a residual.
+    """
 
     def __init__(self, operator, reg, solver, iterated):
         self.reg = check_positive(reg, "reg")
@@ -215,6 +236,11 @@ class _Dual(_Form):
         """G + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
         residual = g + self.pull * a
         return residual, norm(residual)
+
+    def is_near(self, loss, y, p, a, residual, gained, tol):
+        # The scores are off by no more than this residual, whatever the scale of Q, but those of
+        # a product with large entries may be off by its rounding.
+        return norm(self.operator.matvec(a) - p) <= _ROUNDING * norm(p)
 
     def step(self, loss, y, p, rhs, **options):
         system = self._system(loss, loss.weights(p, y), rhs, options["max_iter"])
@@ -263,9 +289,12 @@ class _DualInGramProduct(_Dual):
         if size > 0:
             self.gram_norm = max(self.gram_norm, norm(Qr) / size)
         self.rounding = 10 * np.finfo(r.dtype).eps * self.gram_norm * size
-        square = self._square(r, Qr)
-        self.hidden = 0.0 if square or not self.pull else self.rounding * size
-        return (r, Qr), np.sqrt(square)
+        return (r, Qr), np.sqrt(self._square(r, Qr))
+
+    def is_near(self, loss, y, p, a, residual, gained, tol):
+        # J is strongly convex: it is at most r'Q r / (2 reg) above its minimum.
+        square = max(dot(*residual), self.rounding * norm(residual[0]))
+        return square <= 2 * self.reg * _BOUND * gained
 
     def step(self, loss, y, p, rhs, **options):
         tol, max_iter = options["tol"], options["max_iter"]
@@ -364,6 +393,7 @@ def _active_system(operator, weights, rhs):
 
 class _Primal(_Form):
     preconditioner: Callable | None = None
+    diagonal: Callable | None = None
 
     def inner(self, u, v, Bv):
         return dot(u, v)
@@ -372,6 +402,14 @@ class _Primal(_Form):
         """The gradient of J and its norm."""
         residual = self.operator.rmatvec(g) + self.pull * w
         return residual, norm(residual)
+
+    def is_near(self, loss, y, p, w, residual, gained, tol):
+        # J can fall by r'(X'H X + reg I)^-1 r / 2 more. The diagonal in place of the system is
+        # the gradient of features scaled to size one, in which no large feature hides another.
+        weights = loss.weights(p, y).astype(float)
+        curvature = self.reg + (self.diagonal(weights) if self.diagonal else 0.0)
+        share = max(_ESTIMATE, _LOOSE * tol**2)  # J is a square of what ``tol`` is about
+        return dot(residual / curvature, residual) <= 2 * share * gained
 
     def step(self, loss, y, p, rhs, tol, max_iter):
         weights, X, r = loss.weights(p, y), self.operator, rhs
