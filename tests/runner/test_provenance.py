@@ -61,11 +61,21 @@ def test_code_is_what_runs():
     plain = read("def f():\n    return 1\n")
     assert read('"""A module."""\n\n# why\ndef f():\n    """It."""\n    return 1\n') == plain
     assert read("def f():\n    return 2\n") != plain
-    words = 'PARAMETERS = {\n    "n": "number of points",\n}\n'
-    assert read(f"{words}def f():\n    return 1\n") == plain
-    assert read(f"COLUMNS = 1\n{words}") != read(words)
     text = 'x = """\n# not a comment\n\n"""\n'
     assert read(text) == text.rstrip()
+
+
+def test_parameters_are_the_lines_of_one_section_of_a_docstring():
+    """Those that go on indented are joined; blank lines and other sections do not count."""
+    text = "A module.\n\nNotes\n-----\nx : no\n\nParameters\n----------\n"
+    lines = "n : number of points,\n    by data set\n\nm : keys of MODELS\n"
+    found = ["n : number of points, by data set", "m : keys of MODELS"]
+    for end in ("", "\nNotes and others\n----------------\ny : no\n"):
+        assert [*provenance._parameter_lines(text + lines + end)] == found
+    assert not [*provenance._parameter_lines("A module.\n\nParameters\n")]
+    assert [*provenance._parameter_lines(f"{text}  n : indented\n  m : too")] == [
+        " n : indented m : too"  # which is refused
+    ]
 
 
 def read(text):

@@ -130,7 +130,7 @@ def change(name, old, new):
         ),
         (remove("draw/accuracy.py"), "table-1: there is no module .*draw/accuracy.py"),
         (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
-        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
+        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 29: closing"),
         (change("draw/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
         (
             change("measure/neighbours.py", "from .left_out", "from .leftout"),
@@ -181,12 +181,25 @@ def change(name, old, new):
             "protocol: no item reads the parameter 'methodz'",
         ),
         (
-            change("measure/neighbours.py", "PARAMETERS = {", "PARAMETERS = {*"),
+            change("measure/neighbours.py", '("neighbours",)', '("neighbours",'),
             "error: aeberhard figure-1: .* line 17: ",
         ),
         (
-            change("measure/neighbours.py", '"numbers of neighbours"', "NUMBERS"),
-            "neighbours.py: PARAMETERS is no mapping of names to texts, or to mappings",
+            change("measure/neighbours.py", "neighbours : numbers", "neighbours: numbers"),
+            "neighbours.py: in the docstring .* under Parameters, 'neighbours: numbers of .*' is "
+            "neither 'name : what it means' nor 'name : keys of MAPPING'",
+        ),
+        (
+            change("measure/neighbours.py", " : numbers of neighbours", " : keys of NUMBERS"),
+            "under Parameters, 'neighbours : keys of NUMBERS' is neither",
+        ),
+        (
+            change("measure/neighbours.py", " : numbers of neighbours", " : keys of COLUMNS"),
+            "under Parameters, 'neighbours : keys of COLUMNS' is neither",
+        ),
+        (
+            change("measure/neighbours.py", "\nParameters", "\nParameter"),
+            "unknown parameter 'neighbours'; the docstring of aeberhard.measure.neighbours has: m",
         ),
         (change("paper.yaml", "smoke:", "smok:"), "scales: smok: .* did you mean 'smoke'"),
         (
@@ -285,7 +298,7 @@ def test_a_misspelt_folder_or_item_is_said(folder, given, sentence, command, mon
 def test_its_folds_are_those_of_its_own_protocol(folder):
     edit(folder / "paper.yaml", "{neighbours: [1, 3, 5, 9, 15, 25]}", "{folds: [0]}")
     edit(folder / "paper.yaml", "{neighbours: [1, 5, 15]}", "{folds: [9]}")
-    edit(folder / "measure" / "neighbours.py", '"neighbours": "n', '"folds": "n')
+    edit(folder / "measure" / "neighbours.py", "neighbours : n", "folds : n")
     plan, paper = plan_with_paper(folder, "smoke")
     assert plan.item(paper, "figure-1").parameters["folds"] == [9]
     edit(folder / "paper.yaml", "items:\n", "protocol: {folds: 9}\nitems:\n")

@@ -430,7 +430,7 @@ def _item(paper, name, content, overrides, config):
         if key not in known:
             raise InputError(
                 f"papers/{paper}/paper.yaml: {name}: unknown parameter '{key}'"
-                + (nearest(key, known) or f"; PARAMETERS of {module} has: {', '.join(known)}")
+                + (nearest(key, known) or f"; the docstring of {module} has: {', '.join(known)}")
             )
     shared = protocol.get("parameters", {})
     base = {key: value for key, value in {**shared, **given}.items() if key in known}

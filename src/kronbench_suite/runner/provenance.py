@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import re
 import symtable
 from collections.abc import Iterable
 from importlib.util import resolve_name
@@ -205,9 +206,9 @@ def names_in(module: str) -> frozenset[str] | None:
 def parameters_of(experiment: str) -> dict[str, tuple]:
     """The parameters that an experiment reads, each with all values that it can have, if it says.
 
-    They are those of ``PARAMETERS`` in its module and in all modules of papers that it imports. It
-    has a text for each, what it means, or the name of the mapping in which its values are looked
-    up: that mapping has all that it can have.
+    They are those of the section "Parameters" in the docstring of its module and of all modules of
+    papers that it imports. A line says what each means, or that it is ``keys of`` a mapping of the
+    module, in which its values are looked up: that mapping has all that it can have.
     """
     seen, waiting, found = set(), [experiment], {}
     while waiting:
@@ -217,23 +218,28 @@ def parameters_of(experiment: str) -> dict[str, tuple]:
         seen.add(name)
         imports = [imported for imported in read_module(name)[2] if ".papers." in imported[0]]
         waiting += [_defining_module(*imported) for imported in imports]
-        body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
+        tree = parsed(file_of(name))
+        body = [node for node in tree.body if isinstance(node, ast.Assign)]
         known = {ast.unparse(node.targets[0]): node.value for node in body}
-        try:
-            declared = known.get("PARAMETERS", ast.Dict([], []))
-            for key, value in zip(declared.keys, declared.values, strict=True):
-                choices = known[value.id].keys if isinstance(value, ast.Name) else ()
-                found[ast.literal_eval(key)] = tuple(map(ast.literal_eval, choices))
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise InputError(
-                f"{file_of(name)}: PARAMETERS is no mapping of names to texts, or to mappings of "
-                "this module"
-            ) from None
+        for line in _parameter_lines(ast.get_docstring(tree) or ""):
+            try:
+                key, mapping = re.fullmatch(r"(\w+) : (?:keys? of (\w+)|\S).*", line).groups()
+                choices = known[mapping].keys if mapping else ()
+                found[key] = tuple(map(ast.literal_eval, choices))
+            except (AttributeError, KeyError, ValueError):
+                raise InputError(
+                    f"{file_of(name)}: in the docstring of the module, under Parameters, '{line}' "
+                    "is neither 'name : what it means' nor 'name : keys of MAPPING' with a "
+                    "mapping of this module"
+                ) from None
     return found
 
 
-def _declares_parameters(node):
-    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARAMETERS"
+def _parameter_lines(docstring):
+    """The lines of the section "Parameters"; one that is indented continues the line before."""
+    _, *parts = re.split(r"^(\w.*)\n--+$", docstring, flags=re.MULTILINE)
+    section = dict(zip(parts[::2], parts[1::2], strict=True)).get("Parameters", "")
+    return filter(None, re.sub(r"\n+ +", " ", section).splitlines())
 
 
 @functools.cache
@@ -287,12 +293,8 @@ def _code(tree, lines):
         if isinstance(node, ast.Constant | ast.JoinedStr):
             texts.update(range(node.lineno + 1, node.end_lineno + 1))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            # What PARAMETERS says is for readers, as a docstring is.
-            words = [part for part in node.body if _declares_parameters(part)]
             if ast.get_docstring(node, clean=False) is not None:
-                words.append(node.body[0])
-            for part in words:
-                left_out.update(range(part.lineno, part.end_lineno + 1))
+                left_out.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     return "\n".join(
         line
         for number, line in enumerate(lines, 1)

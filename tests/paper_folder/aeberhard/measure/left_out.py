@@ -1,4 +1,9 @@
-"""Share of points that three classifiers get right, each point left out once."""
+"""Share of points that three classifiers get right, each point left out once.
+
+Parameters
+----------
+methods : keys of METHODS
+"""
 
 import pandas as pd
 from sklearn.discriminant_analysis import (
@@ -18,10 +23,6 @@ METHODS = {
     "LDA": LinearDiscriminantAnalysis(),
     "QDA": QuadraticDiscriminantAnalysis(),
     "1-NN": make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
-}
-
-PARAMETERS = {
-    "methods": METHODS,  # some of these names
 }
 
 

@@ -1,4 +1,9 @@
-"""Share of points that their neighbours get right, by the number of neighbours."""
+"""Share of points that their neighbours get right, by the number of neighbours.
+
+Parameters
+----------
+neighbours : numbers of neighbours
+"""
 
 import pandas as pd
 from sklearn.neighbors import KNeighborsClassifier
@@ -12,10 +17,6 @@ from .left_out import accuracy
 COLUMNS = Columns(
     key=("neighbours",),
 )
-
-PARAMETERS = {
-    "neighbours": "numbers of neighbours",
-}
 
 
 def run(spec, data, rng):

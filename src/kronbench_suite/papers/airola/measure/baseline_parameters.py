@@ -1,4 +1,10 @@
-"""Test AUC of the baselines by the parameter that they select."""
+"""Test AUC of the baselines by the parameter that they select.
+
+Parameters
+----------
+methods : solver of each method, its parameters, and the grid that it is measured over
+grids : values of each parameter that is measured
+"""
 
 import numpy as np
 import pandas as pd
@@ -14,11 +20,6 @@ COLUMNS = Columns(
     key=("method", "fold", "n_neighbors", "reg"),
     repeats=("fold",),
 )
-
-PARAMETERS = {
-    "methods": "solver of each method, its parameters, and the grid that it is measured over",
-    "grids": "values of each parameter that is measured",
-}
 
 
 def run(spec, data, rng):

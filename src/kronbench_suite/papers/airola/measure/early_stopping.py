@@ -1,4 +1,15 @@
-"""Regularized risk and test AUC after each iteration, over folds and regularization weights."""
+"""Regularized risk and test AUC after each iteration, over folds and regularization weights.
+
+Parameters
+----------
+solver : import path of the one solver, unless there are methods
+solver_parameters : its parameters
+methods : solver and parameters of each method
+forms : forms of each method, dual or primal
+iterations : number of iterations
+regs : regularization weights
+folds : rounds of the cross-validation
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,16 +26,6 @@ COLUMNS = Columns(
     repeats=("fold",),
     rounding=("risk_reversed", "risk_left_reversed", "auc_reversed"),
 )
-
-PARAMETERS = {
-    "solver": "import path of the one solver, unless there are methods",
-    "solver_parameters": "its parameters",
-    "methods": "solver and parameters of each method",
-    "forms": "forms of each method, dual or primal",
-    "iterations": "number of iterations",
-    "regs": "regularization weights",
-    "folds": "rounds of the cross-validation",
-}
 
 
 def run(spec, data, rng):

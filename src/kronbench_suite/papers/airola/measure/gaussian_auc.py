@@ -1,4 +1,11 @@
-"""Test AUC of two SVMs with Gaussian kernels over folds, training sizes and weights."""
+"""Test AUC of two SVMs with Gaussian kernels over folds, training sizes and weights.
+
+Parameters
+----------
+solvers : import path and parameters of each solver
+sizes : numbers of training pairs, by solver
+regs : regularization weights
+"""
 
 import ctypes
 
@@ -24,12 +31,6 @@ COLUMNS = Columns(
     key=("fold", "size", "method", "reg"),
     repeats=("fold",),
 )
-
-PARAMETERS = {
-    "solvers": "import path and parameters of each solver",
-    "sizes": "numbers of training pairs, by solver",
-    "regs": "regularization weights",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,10 @@
-"""Gradients and Hessians of the losses against finite differences and the printed formulas."""
+"""Gradients and Hessians of the losses against finite differences and the printed formulas.
+
+Parameters
+----------
+n : number of scores
+draws : random draws of scores and labels
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,11 +26,6 @@ COLUMNS = Columns(
         *("gradient against differences", "Hessian against differences", "against the formulas"),
     ),
 )
-
-PARAMETERS = {
-    "n": "number of scores",
-    "draws": "random draws of scores and labels",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,16 @@
-"""AUC and processor seconds of several methods on vertex-disjoint test pairs."""
+"""AUC and processor seconds of several methods on vertex-disjoint test pairs.
+
+Parameters
+----------
+methods : solver of each method, its parameters, and what is chosen by inner folds
+grids : values to choose from, by parameter, perhaps by folds and checkerboards
+inner_folds : inner rounds that choose
+folds : rounds of the cross-validation
+timed_folds : rounds of which the clock is read
+boards : number of test checkerboards
+test_vertices : vertices on a side of a test checkerboard
+fraction : share of the cells of a checkerboard that are pairs
+"""
 
 import itertools
 from collections.abc import Mapping
@@ -23,17 +35,6 @@ COLUMNS = TIMING | Columns(
     repeats=("fold",),
     clock=("selection_cpu", "fit_cpu", "prediction_cpu"),
 )
-
-PARAMETERS = {
-    "methods": "solver of each method, its parameters, and what is chosen by inner folds",
-    "grids": "values to choose from, by parameter, perhaps by folds and checkerboards",
-    "inner_folds": "inner rounds that choose",
-    "folds": "rounds of the cross-validation",
-    "timed_folds": "rounds of which the clock is read",
-    "boards": "number of test checkerboards",
-    "test_vertices": "vertices on a side of a test checkerboard",
-    "fraction": "share of the cells of a checkerboard that are pairs",
-}
 
 _OF_CLOCK = {*TIMING.clock, *TIMING.conditions, *COLUMNS.clock}
 

@@ -1,4 +1,14 @@
-"""Operations and seconds of one product: the explicit matrix against the vec trick."""
+"""Operations and seconds of one product: the explicit matrix against the vec trick.
+
+Parameters
+----------
+form : dual or primal
+features : features of a vertex in the primal form
+independent : pairs, rows and columns where no two pairs share a vertex
+dependent : the same where pairs share vertices
+complete : the same where all pairs are there
+explicit_mib : largest explicit matrix that is made, in MiB
+"""
 
 from functools import partial
 
@@ -17,15 +27,6 @@ COLUMNS = TIMING | Columns(
     key=("setting", "n", "m", "q", "method"),
     clock=("setup_seconds",),
 )
-
-PARAMETERS = {
-    "form": "dual or primal",
-    "features": "features of a vertex in the primal form",
-    "independent": "pairs, rows and columns where no two pairs share a vertex",
-    "dependent": "the same where pairs share vertices",
-    "complete": "the same where all pairs are there",
-    "explicit_mib": "largest explicit matrix that is made, in MiB",
-}
 
 
 def run(spec, data, rng):

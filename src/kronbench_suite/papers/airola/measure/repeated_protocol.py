@@ -1,4 +1,10 @@
-"""The mean test AUC over the folds of a protocol, for several draws of its pairs and folds."""
+"""The mean test AUC over the folds of a protocol, for several draws of its pairs and folds.
+
+Parameters
+----------
+protocol : the measurement that is repeated
+draws : number of repetitions, each with pairs and folds of its own
+"""
 
 import pandas as pd
 from tqdm import tqdm
@@ -12,11 +18,6 @@ COLUMNS = Columns(
     repeats=("draw",),
     rounding=("auc_reversed",),
 )
-
-PARAMETERS = {
-    "protocol": "the measurement that is repeated",
-    "draws": "number of repetitions, each with pairs and folds of its own",
-}
 
 # For each protocol what measures it, and the columns of its rows other than folds.
 _PROTOCOLS = {

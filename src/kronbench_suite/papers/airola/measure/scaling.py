@@ -1,4 +1,14 @@
-"""Training time, prediction time and test AUC against the number of training pairs."""
+"""Training time, prediction time and test AUC against the number of training pairs.
+
+Parameters
+----------
+solvers : import path and parameters of each solver
+regs : regularization weights, by solver
+sizes : numbers of training pairs
+fraction : share of the cells of a checkerboard that are pairs
+time_cap : seconds of a fit after which no larger one is made
+time_caps : the same for single solvers
+"""
 
 from contextlib import ExitStack
 from functools import partial
@@ -29,15 +39,6 @@ COLUMNS = TIMING | Columns(
     repeats=("fold",),
     clock=("next_seconds",),
 )
-
-PARAMETERS = {
-    "solvers": "import path and parameters of each solver",
-    "regs": "regularization weights, by solver",
-    "sizes": "numbers of training pairs",
-    "fraction": "share of the cells of a checkerboard that are pairs",
-    "time_cap": "seconds of a fit after which no larger one is made",
-    "time_caps": "the same for single solvers",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,13 @@
-"""Small tables: sizes of data sets, a split of them, their kernels, zeros of an SVM."""
+"""Small tables: sizes of data sets, a split of them, their kernels, zeros of an SVM.
+
+Parameters
+----------
+shows : the table that is made
+fold : round of the cross-validation
+gammas : widths of Gaussian kernels
+pairs : number of training pairs
+reg : regularization weight
+"""
 
 import numpy as np
 import pandas as pd
@@ -13,14 +22,6 @@ from kronbench_suite.runner.seeds import generator
 COLUMNS = Columns(
     key=("row", "col", "side", "gamma"),
 )
-
-PARAMETERS = {
-    "shows": "the table that is made",
-    "fold": "round of the cross-validation",
-    "gammas": "widths of Gaussian kernels",
-    "pairs": "number of training pairs",
-    "reg": "regularization weight",
-}
 
 
 def run(spec, data, rng):

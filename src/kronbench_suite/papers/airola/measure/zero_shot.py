@@ -1,15 +1,16 @@
-"""The labelled pairs of a data set, and the rounds of one ninefold zero-shot split of them."""
+"""The labelled pairs of a data set, and the rounds of one ninefold zero-shot split of them.
+
+Parameters
+----------
+fraction : share of the label matrix that is drawn as pairs
+folds : rounds of the cross-validation
+"""
 
 import numpy as np
 
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.evaluation import VertexDisjointKFold
 from kronbench_suite.runner.seeds import generator
-
-PARAMETERS = {
-    "fraction": "share of the label matrix that is drawn as pairs",
-    "folds": "rounds of the cross-validation",
-}
 
 
 def drawn_pairs(spec, data):

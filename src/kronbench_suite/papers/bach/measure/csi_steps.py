@@ -1,4 +1,16 @@
-"""Cholesky with side information: the time of its steps."""
+"""Cholesky with side information: the time of its steps.
+
+Parameters
+----------
+sizes : numbers of points
+features : number of features
+gamma : width of the Gaussian kernel
+rank : number of pivots
+rank_points : points where ranks vary
+ranks : numbers of pivots there
+kappa : weight of the targets in the criterion
+lookahead : number of look-ahead columns
+"""
 
 from functools import partial
 from types import SimpleNamespace
@@ -19,17 +31,6 @@ _REDO = "one iteration: redo Cholesky steps"
 COLUMNS = TIMING | Columns(
     key=("step", "n", "columns"),  # the last tells the ranks of "total, by rank" apart
 )
-
-PARAMETERS = {
-    "sizes": "numbers of points",
-    "features": "number of features",
-    "gamma": "width of the Gaussian kernel",
-    "rank": "number of pivots",
-    "rank_points": "points where ranks vary",
-    "ranks": "numbers of pivots there",
-    "kappa": "weight of the targets in the criterion",
-    "lookahead": "number of look-ahead columns",
-}
 
 
 def run(spec, data, rng):

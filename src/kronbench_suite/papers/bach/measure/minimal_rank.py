@@ -1,4 +1,19 @@
-"""Smallest ranks of incomplete Cholesky and CSI that do, under all readings of the protocol."""
+"""Smallest ranks of incomplete Cholesky and CSI that do, under all readings of the protocol.
+
+Parameters
+----------
+splits : most splits of a data set
+points : points of all splits together, which limit their number to no less than 3
+max_rank : largest rank
+max_ranks : the same for single data sets
+gammas : kernel widths to choose from, times the number of features
+regs : regularization weights to choose from
+selection_points : most training points that choose
+readings_points : largest data set of which the choice is read in other ways
+ahead_points : largest data set with a look-ahead at all columns
+kappa : weight of the targets in the criterion
+lookahead : number of look-ahead columns
+"""
 
 from collections import defaultdict
 from functools import partial
@@ -25,20 +40,6 @@ COLUMNS = Columns(
     key=("selection", "split", "decomposition", "bound", "stop"),
     repeats=("split",),
 )
-
-PARAMETERS = {
-    "splits": "most splits of a data set",
-    "points": "points of all splits together, which limit their number to no less than 3",
-    "max_rank": "largest rank",
-    "max_ranks": "the same for single data sets",
-    "gammas": "kernel widths to choose from, times the number of features",
-    "regs": "regularization weights to choose from",
-    "selection_points": "most training points that choose",
-    "readings_points": "largest data set of which the choice is read in other ways",
-    "ahead_points": "largest data set with a look-ahead at all columns",
-    "kappa": "weight of the targets in the criterion",
-    "lookahead": "number of look-ahead columns",
-}
 
 
 def run(spec, data, rng, for_all=False):

@@ -1,4 +1,9 @@
-"""Smallest ranks of incomplete Cholesky and CSI for several draws of the ten splits."""
+"""Smallest ranks of incomplete Cholesky and CSI for several draws of the ten splits.
+
+Parameters
+----------
+draws : number of repetitions, each with splits of its own
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,10 +20,6 @@ COLUMNS = Columns(
     key=("draw", "selection", "split", "decomposition", "bound", "stop"),
     repeats=("draw", "split"),
 )
-
-PARAMETERS = {
-    "draws": "number of repetitions, each with splits of its own",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,16 @@
-"""Affinities on published folds: floors, controls and models chosen on training folds alone."""
+"""Affinities on published folds: floors, controls and models chosen on training folds alone.
+
+Parameters
+----------
+folds : names of the published folds
+methods : model of each method, and its options
+kernels : arrays and combinations of kernels, by data set
+regs : regularization weights to choose from
+max_iter : iterations of ridge regression
+dtypes : precision of single data sets, else float64
+repeated : methods that are also trained on each part of the training pairs
+by_leak : methods that are also scored without test pairs near training ones
+"""
 
 import functools
 import itertools
@@ -21,17 +33,6 @@ COLUMNS = Columns(
     key=("setting", "method", "trained_on", "pairs"),
     repeats=("trained_on",),
 )
-
-PARAMETERS = {
-    "folds": "names of the published folds",
-    "methods": "model of each method, and its options",
-    "kernels": "arrays and combinations of kernels, by data set",
-    "regs": "regularization weights to choose from",
-    "max_iter": "iterations of ridge regression",
-    "dtypes": "precision of single data sets, else float64",
-    "repeated": "methods that are also trained on each part of the training pairs",
-    "by_leak": "methods that are also scored without test pairs near training ones",
-}
 
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
 _NEAR = 0.9  # similarity from which vertices are nearly identical

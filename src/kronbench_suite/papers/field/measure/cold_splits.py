@@ -1,4 +1,15 @@
-"""How far scores vary over random splits, and where a published single split lies among them."""
+"""How far scores vary over random splits, and where a published single split lies among them.
+
+Parameters
+----------
+splits : number of random splits, by setting
+test_sizes : size of a test set, by setting
+folds : name of the published fold, by setting
+kernels : arrays of the kernels
+effects : weights of row and column effects
+regs : regularization weights to choose from
+max_iter : iterations of ridge regression
+"""
 
 import numpy as np
 import pandas as pd
@@ -16,16 +27,6 @@ COLUMNS = Columns(
     key=("setting", "split"),
     repeats=("split",),
 )
-
-PARAMETERS = {
-    "splits": "number of random splits, by setting",
-    "test_sizes": "size of a test set, by setting",
-    "folds": "name of the published fold, by setting",
-    "kernels": "arrays of the kernels",
-    "effects": "weights of row and column effects",
-    "regs": "regularization weights to choose from",
-    "max_iter": "iterations of ridge regression",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,13 @@
-"""What the scripts of RLScore's documentation print, by our own estimators."""
+"""What the scripts of RLScore's documentation print, by our own estimators.
+
+Parameters
+----------
+scripts : data set, model and setting of each script
+only : scripts that are run, where not all are
+orders : number of other orders of the pairs
+split_seed : seed of the documented split, by data set
+n_train : sizes of the training sets, by data set
+"""
 
 import itertools
 import random
@@ -20,13 +29,6 @@ COLUMNS = Columns(
     rounding=("value_reversed", "order_mean", "order_deviation"),
 )
 
-PARAMETERS = {
-    "scripts": "data set, model and setting of each script",
-    "only": "scripts that are run, where not all are",
-    "orders": "number of other orders of the pairs",
-    "split_seed": "seed of the documented split, by data set",
-    "n_train": "sizes of the training sets, by data set",
-}
 _EXPONENTS = ("exponent", "second_exponent")
 _NUMBERS = ("iteration", *_EXPONENTS, "value", "ties", *COLUMNS.rounding)
 

@@ -1,4 +1,18 @@
-"""Test AUC after each iteration of MINRES, beside the curves that a publication stores."""
+"""Test AUC after each iteration of MINRES, beside the curves that a publication stores.
+
+Parameters
+----------
+settings : what is new in a test pair
+iterations : number of iterations, by pairwise kernel
+kernel : kernel of the vertices
+gamma : width of the Gaussian kernel
+reg : regularization weight
+other_orders : pairwise kernels of which the pairs are also taken in reverse order
+inner : pairwise kernels that are also scored on held-out training pairs
+random_state : seed of the published split
+stated : the seed in the published script, or none
+stated_iterations : number of iterations with it
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,19 +29,6 @@ COLUMNS = Columns(
     key=("kernel", "pairwise", "setting", "random_state", "iteration"),
     rounding=("auc_reversed", "band"),
 )
-
-PARAMETERS = {
-    "settings": "what is new in a test pair",
-    "iterations": "number of iterations, by pairwise kernel",
-    "kernel": "kernel of the vertices",
-    "gamma": "width of the Gaussian kernel",
-    "reg": "regularization weight",
-    "other_orders": "pairwise kernels of which the pairs are also taken in reverse order",
-    "inner": "pairwise kernels that are also scored on held-out training pairs",
-    "random_state": "seed of the published split",
-    "stated": "the seed in the published script, or none",
-    "stated_iterations": "number of iterations with it",
-}
 
 # Their setting 2 has new targets, which are our columns.
 _SPLITS = {

@@ -1,4 +1,12 @@
-"""One set of predictions, every definition of a score that is in use."""
+"""One set of predictions, every definition of a score that is in use.
+
+Parameters
+----------
+kernels : arrays of the kernels
+ridge : parameters of the model
+positive_above : affinity above which a pair is positive
+stand_in_step : step between test pairs, where no fold can be had
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,13 +23,6 @@ from kronbench.pairs import PairData
 from kronbench_suite.runner.columns import Columns
 
 COLUMNS = Columns(key=("predictions", "score"))
-
-PARAMETERS = {
-    "kernels": "arrays of the kernels",
-    "ridge": "parameters of the model",
-    "positive_above": "affinity above which a pair is positive",
-    "stand_in_step": "step between test pairs, where no fold can be had",
-}
 
 _REVERSED = "ci_later_reversed"
 _DEFINITIONS = AFFINITY_SCORES | {_REVERSED: "get_cindex, of the file in the reverse order"}

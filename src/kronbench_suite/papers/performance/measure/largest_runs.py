@@ -1,4 +1,13 @@
-"""The largest fits and low-rank factors: seconds and memory, a process for each size."""
+"""The largest fits and low-rank factors: seconds and memory, a process for each size.
+
+Parameters
+----------
+solvers : import path and parameters of each solver
+sizes : vertices on a side of the training checkerboard, by solver
+test_pairs : number of test pairs
+factor_sizes : numbers of points of low-rank factors
+factors : features, gamma, rank and lookahead of these factors
+"""
 
 from functools import partial
 
@@ -27,14 +36,6 @@ COLUMNS = TIMING | Columns(
     ratios_of_clock=("products", "ratio"),
     conditions=("peak_bytes",),
 )
-
-PARAMETERS = {
-    "solvers": "import path and parameters of each solver",
-    "sizes": "vertices on a side of the training checkerboard, by solver",
-    "test_pairs": "number of test pairs",
-    "factor_sizes": "numbers of points of low-rank factors",
-    "factors": "features, gamma, rank and lookahead of these factors",
-}
 
 
 def run(spec, data, rng):

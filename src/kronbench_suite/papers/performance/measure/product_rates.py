@@ -1,4 +1,13 @@
-"""Seconds, rate and memory of the sampled Kronecker product, a process for each method."""
+"""Seconds, rate and memory of the sampled Kronecker product, a process for each method.
+
+Parameters
+----------
+methods : vertices on a side, by method of multiplication
+fraction : share of the cells that are pairs
+order : order of a matrix product
+dtypes : precisions
+threads : numbers of threads
+"""
 
 import itertools
 from functools import partial
@@ -27,14 +36,6 @@ COLUMNS = TIMING | Columns(
     conditions=("chosen",),
     rounding=("deviation",),
 )
-
-PARAMETERS = {
-    "methods": "vertices on a side, by method of multiplication",
-    "fraction": "share of the cells that are pairs",
-    "order": "order of a matrix product",
-    "dtypes": "precisions",
-    "threads": "numbers of threads",
-}
 
 
 def run(spec, data, rng):

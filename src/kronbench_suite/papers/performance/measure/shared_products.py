@@ -1,4 +1,12 @@
-"""What shared and saved products buy: a whole path of ridge weights, a symmetric inner solver."""
+"""What shared and saved products buy: a whole path of ridge weights, a symmetric inner solver.
+
+Parameters
+----------
+fold : round of the cross-validation
+fraction : share of the label matrix that is drawn as pairs
+iterations : number of iterations
+regs : regularization weights
+"""
 
 from functools import partial
 
@@ -16,13 +24,6 @@ COLUMNS = TIMING | Columns(
     key=("model", "way"),
     ratios_of_clock=("ratio",),
 )
-
-PARAMETERS = {
-    "fold": "round of the cross-validation",
-    "fraction": "share of the label matrix that is drawn as pairs",
-    "iterations": "number of iterations",
-    "regs": "regularization weights",
-}
 
 
 def run(spec, data, rng):

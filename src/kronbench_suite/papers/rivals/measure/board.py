@@ -1,4 +1,18 @@
-"""Methods for pairs on the same random splits, each with its parameters chosen inside."""
+"""Methods for pairs on the same random splits, each with its parameters chosen inside.
+
+Parameters
+----------
+methods : import path of each method, its inputs, and values to choose from
+means : methods of which the mean is scored, by its name
+added : files of rows that others have measured
+settings : what is new in a test pair
+draws : number of random splits of a setting
+test_size : share of the vertices, or of the pairs, that are new
+pairs : most training pairs, by data set
+inner : inner splits that choose, by data set
+test_pairs : most test pairs
+components : principal components of each kernel
+"""
 
 import itertools
 from types import SimpleNamespace
@@ -22,19 +36,6 @@ COLUMNS = Columns(
     repeats=("draw",),
     clock=("choosing_cpu", "fitting_cpu"),
 )
-
-PARAMETERS = {
-    "methods": "import path of each method, its inputs, and values to choose from",
-    "means": "methods of which the mean is scored, by its name",
-    "added": "files of rows that others have measured",
-    "settings": "what is new in a test pair",
-    "draws": "number of random splits of a setting",
-    "test_size": "share of the vertices, or of the pairs, that are new",
-    "pairs": "most training pairs, by data set",
-    "inner": "inner splits that choose, by data set",
-    "test_pairs": "most test pairs",
-    "components": "principal components of each kernel",
-}
 
 _SCORES = ("auc", "aupr", "ci", "mse", "interaction")
 

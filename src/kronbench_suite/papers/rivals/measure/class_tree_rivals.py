@@ -1,4 +1,12 @@
-"""Classifiers with a class tree or without one, of this package and of others."""
+"""Classifiers with a class tree or without one, of this package and of others.
+
+Parameters
+----------
+splits : number of random splits
+most_documents : most training documents, by data set
+components : latent dimensions of single data sets
+weights : regularization weights to choose from
+"""
 
 from functools import partial
 
@@ -26,13 +34,6 @@ COLUMNS = Columns(
     repeats=("split",),
     clock=("choosing_seconds", "fitting_seconds"),
 )
-
-PARAMETERS = {
-    "splits": "number of random splits",
-    "most_documents": "most training documents, by data set",
-    "components": "latent dimensions of single data sets",
-    "weights": "regularization weights to choose from",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,16 @@
-"""Test errors of low-rank factors by the way their pivots are chosen."""
+"""Test errors of low-rank factors by the way their pivots are chosen.
+
+Parameters
+----------
+points : most training points
+splits : number of random splits
+draws : number of draws of random pivots
+ranks : numbers of pivots
+lookahead : number of look-ahead columns
+gammas : kernel widths to choose from, times the number of features
+regs : regularization weights to choose from
+selection_points : training points that choose
+"""
 
 from functools import partial
 from time import process_time
@@ -26,17 +38,6 @@ COLUMNS = Columns(
     repeats=("split", "draw"),
     clock=("cpu_seconds",),
 )
-
-PARAMETERS = {
-    "points": "most training points",
-    "splits": "number of random splits",
-    "draws": "number of draws of random pivots",
-    "ranks": "numbers of pivots",
-    "lookahead": "number of look-ahead columns",
-    "gammas": "kernel widths to choose from, times the number of features",
-    "regs": "regularization weights to choose from",
-    "selection_points": "training points that choose",
-}
 
 
 def run(spec, data, rng):

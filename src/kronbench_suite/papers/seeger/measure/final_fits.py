@@ -1,4 +1,18 @@
-"""Running times of learning, flat and hierarchical."""
+"""Running times of learning, flat and hierarchical.
+
+Parameters
+----------
+methods : models and solvers, by data set
+searches : methods that choose variances, by data set
+variances : variances of the fits, by model
+bias_variance : variance of the biases
+steps : outer and inner steps of the printed solver, by model
+folds : number of folds
+timed_folds : folds that are measured, by data set
+noise : gains below this part of the criterion end the search
+tol : tolerance of a fit
+time_cap : seconds, ten times those of a fit, beyond which no search is made
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,19 +32,6 @@ COLUMNS = TIMING | Columns(
     key=("method", "quantity", "evaluation"),
     clock=("seconds_per_product",),
 )
-
-PARAMETERS = {
-    "methods": "models and solvers, by data set",
-    "searches": "methods that choose variances, by data set",
-    "variances": "variances of the fits, by model",
-    "bias_variance": "variance of the biases",
-    "steps": "outer and inner steps of the printed solver, by model",
-    "folds": "number of folds",
-    "timed_folds": "folds that are measured, by data set",
-    "noise": "gains below this part of the criterion end the search",
-    "tol": "tolerance of a fit",
-    "time_cap": "seconds, ten times those of a fit, beyond which no search is made",
-}
 
 
 def run(spec, data, rng):

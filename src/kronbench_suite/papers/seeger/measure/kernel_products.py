@@ -1,4 +1,12 @@
-"""What products with class kernels cost: in classes, in folds, stored or made anew."""
+"""What products with class kernels cost: in classes, in folds, stored or made anew.
+
+Parameters
+----------
+stored : number of points whose kernel matrix is stored
+classes : numbers of classes
+gamma : width of the Gaussian kernel
+dtype : precision
+"""
 
 from functools import partial
 
@@ -16,13 +24,6 @@ from kronbench_suite.runner.columns import TIMING, Columns
 _MOST_REPEATS = 99
 
 COLUMNS = TIMING | Columns(key=("comparison", "way"))
-
-PARAMETERS = {
-    "stored": "number of points whose kernel matrix is stored",
-    "classes": "numbers of classes",
-    "gamma": "width of the Gaussian kernel",
-    "dtype": "precision",
-}
 
 
 def run(spec, data, rng):

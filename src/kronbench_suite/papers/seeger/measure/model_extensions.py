@@ -1,4 +1,21 @@
-"""Extensions of the class model: low rank, learned coupling, uncertain targets."""
+"""Extensions of the class model: low rank, learned coupling, uncertain targets.
+
+Parameters
+----------
+repetitions : number of repetitions, by data set
+large_repetitions : repetitions with all points
+points : number of training points
+few_points : the same in most repetitions
+new_points : number of test points
+folds : number of folds
+gamma : width of the Gaussian kernel
+variance : variance of each class
+ranks : numbers of pivots
+max_evaluations : evaluations of the criterion
+vague : share of the labels that name a part of the tree
+tree_variances : variance of each level of the tree
+bias_variance : variance of the biases
+"""
 
 import itertools
 
@@ -20,22 +37,6 @@ COLUMNS = Columns(
     key=("repetition", "extension", "variant", "rank", "training"),
     repeats=("repetition",),
 )
-
-PARAMETERS = {
-    "repetitions": "number of repetitions, by data set",
-    "large_repetitions": "repetitions with all points",
-    "points": "number of training points",
-    "few_points": "the same in most repetitions",
-    "new_points": "number of test points",
-    "folds": "number of folds",
-    "gamma": "width of the Gaussian kernel",
-    "variance": "variance of each class",
-    "ranks": "numbers of pivots",
-    "max_evaluations": "evaluations of the criterion",
-    "vague": "share of the labels that name a part of the tree",
-    "tree_variances": "variance of each level of the tree",
-    "bias_variance": "variance of the biases",
-}
 
 
 def run(spec, data, rng):

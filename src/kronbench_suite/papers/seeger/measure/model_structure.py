@@ -1,4 +1,10 @@
-"""The structure of the model, read off from a fitted one."""
+"""The structure of the model, read off from a fitted one.
+
+Parameters
+----------
+variances : variance of each level of the tree
+bias_variance : variance of the biases
+"""
 
 import numpy as np
 import pandas as pd
@@ -10,11 +16,6 @@ from kronbench_suite.runner.columns import Columns
 from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(key=("part", "row", "column"))
-
-PARAMETERS = {
-    "variances": "variance of each level of the tree",
-    "bias_variance": "variance of the biases",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,13 @@
-"""How many kernel products a fit takes to a given accuracy: the printed iteration and ours."""
+"""How many kernel products a fit takes to a given accuracy: the printed iteration and ours.
+
+Parameters
+----------
+variances : variances of the model
+bias_variance : variance of the biases
+accuracy : excess of the criterion at which a path ends
+max_iter : most outer steps of the printed solver
+k2 : inner steps of the printed solver, by tree
+"""
 
 import numpy as np
 import pandas as pd
@@ -22,14 +31,6 @@ COLUMNS = Columns(
 # rounding decides its digits; there the printed iteration ends, which has no end of its own but
 # where rounding no longer lets the objective fall.
 _KNOWN, _DOWN_TO = 1e-12, 1e-10
-
-PARAMETERS = {
-    "variances": "variances of the model",
-    "bias_variance": "variance of the biases",
-    "accuracy": "excess of the criterion at which a path ends",
-    "max_iter": "most outer steps of the printed solver",
-    "k2": "inner steps of the printed solver, by tree",
-}
 
 
 def run(spec, data, rng):

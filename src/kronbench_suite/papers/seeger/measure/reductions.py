@@ -1,4 +1,14 @@
-"""How hyperparameter learning reduces to kernel products: calls and shares of the time."""
+"""How hyperparameter learning reduces to kernel products: calls and shares of the time.
+
+Parameters
+----------
+folds : number of folds
+max_evaluations : evaluations of the criterion, by data set
+start : variance at which the search begins
+gamma : width of the Gaussian kernel
+bias_variance : variance of the biases
+dtype : precision
+"""
 
 import numpy as np
 import pandas as pd
@@ -32,15 +42,6 @@ COLUMNS = TIMING | Columns(
     key=("kind", "name"),
     ratios_of_clock=("share of seconds",),
 )
-
-PARAMETERS = {
-    "folds": "number of folds",
-    "max_evaluations": "evaluations of the criterion, by data set",
-    "start": "variance at which the search begins",
-    "gamma": "width of the Gaussian kernel",
-    "bias_variance": "variance of the biases",
-    "dtype": "precision",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,19 @@
-"""Test error against the share of points that may be rejected, for learned Gaussian kernels."""
+"""Test error against the share of points that may be rejected, for learned Gaussian kernels.
+
+Parameters
+----------
+methods : models
+other_scalings : models with another scaling of the features, by scaling
+partitions : number of random splits
+points : number of points on a curve
+folds : number of folds
+coarse : training points of a first search, 0 for none
+max_evaluations : evaluations of the criterion
+start : variance at which the search begins
+bias_variance : variance of the biases
+noise : gains below this part of the criterion end the search
+dtype : precision
+"""
 
 import copy
 import itertools
@@ -20,20 +35,6 @@ COLUMNS = Columns(
     clock=("learning_seconds",),
     conditions=("learning_waiting",),
 )
-
-PARAMETERS = {
-    "methods": "models",
-    "other_scalings": "models with another scaling of the features, by scaling",
-    "partitions": "number of random splits",
-    "points": "number of points on a curve",
-    "folds": "number of folds",
-    "coarse": "training points of a first search, 0 for none",
-    "max_evaluations": "evaluations of the criterion",
-    "start": "variance at which the search begins",
-    "bias_variance": "variance of the biases",
-    "noise": "gains below this part of the criterion end the search",
-    "dtype": "precision",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,19 @@
-"""Classification of texts with learned variances, with the class tree or without."""
+"""Classification of texts with learned variances, with the class tree or without.
+
+Parameters
+----------
+methods : models
+splits : number of random splits, by data set
+most_documents : most documents, by data set
+drawn : what is different where not all documents are taken
+folds : number of folds
+start : variance at which the search begins
+bias_variances : variances of the biases to choose from
+noise : gains below this part of the criterion end the search
+max_evaluations : evaluations of the criterion
+solver : solver of the linear systems, by data set
+dtype : precision
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,20 +30,6 @@ COLUMNS = Columns(
     key=("split", "method", "variances"),
     repeats=("split",),
 )
-
-PARAMETERS = {
-    "methods": "models",
-    "splits": "number of random splits, by data set",
-    "most_documents": "most documents, by data set",
-    "drawn": "what is different where not all documents are taken",
-    "folds": "number of folds",
-    "start": "variance at which the search begins",
-    "bias_variances": "variances of the biases to choose from",
-    "noise": "gains below this part of the criterion end the search",
-    "max_evaluations": "evaluations of the criterion",
-    "solver": "solver of the linear systems, by data set",
-    "dtype": "precision",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,13 @@
-"""What an eigendecomposition of both kernels costs, and what follows from it at every weight."""
+"""What an eigendecomposition of both kernels costs, and what follows from it at every weight.
+
+Parameters
+----------
+grid : regularization weights of the grid
+regs : weights of the fits without a shortcut
+missing : share of the labels that are left out
+tol : tolerance of MINRES
+max_iter : its most iterations
+"""
 
 from functools import partial
 
@@ -19,14 +28,6 @@ _PATIENCE = 1.0  # seconds after which a piece of work is long enough to be time
 COLUMNS = TIMING | Columns(
     key=("step", "method", "setting", "reg"),
 )
-
-PARAMETERS = {
-    "grid": "regularization weights of the grid",
-    "regs": "weights of the fits without a shortcut",
-    "missing": "share of the labels that are left out",
-    "tol": "tolerance of MINRES",
-    "max_iter": "its most iterations",
-}
 
 
 def run(spec, data, rng):

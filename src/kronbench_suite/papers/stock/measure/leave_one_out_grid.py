@@ -1,4 +1,12 @@
-"""Leave-one-out AUC over a grid of regularization weights, in the four prediction settings."""
+"""Leave-one-out AUC over a grid of regularization weights, in the four prediction settings.
+
+Parameters
+----------
+methods : name, import path and number of weights of each method
+regs : regularization weights
+submatrix_cap : cost of the decompositions beyond which a sample of them is made
+submatrix_sample : rows and columns of this sample
+"""
 
 import dataclasses
 import itertools
@@ -26,13 +34,6 @@ COLUMNS = TIMING | Columns(
     conditions=("extrapolated_from",),
     rounding=("deviation",),
 )
-
-PARAMETERS = {
-    "methods": "name, import path and number of weights of each method",
-    "regs": "regularization weights",
-    "submatrix_cap": "cost of the decompositions beyond which a sample of them is made",
-    "submatrix_sample": "rows and columns of this sample",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,18 @@
-"""Learning curves of large-scale text classification from mini-batches of documents."""
+"""Learning curves of large-scale text classification from mini-batches of documents.
+
+Parameters
+----------
+sizes : numbers of training documents, by data set
+start : documents before the first batch, by data set
+batch : documents of a batch
+n_test : number of test documents
+components : latent dimensions of the documents
+min_documents : documents in which a word must be
+tree_width : dimensions of a level of the tree
+regs : weights of the documents to choose from
+regs_cols : weights of the classes to choose from
+left_out : documents that choose, each left out
+"""
 
 import numpy as np
 import pandas as pd
@@ -17,19 +31,6 @@ COLUMNS = Columns(
     key=("documents", "setting", "model"),
     clock=("update_seconds",),
 )
-
-PARAMETERS = {
-    "sizes": "numbers of training documents, by data set",
-    "start": "documents before the first batch, by data set",
-    "batch": "documents of a batch",
-    "n_test": "number of test documents",
-    "components": "latent dimensions of the documents",
-    "min_documents": "documents in which a word must be",
-    "tree_width": "dimensions of a level of the tree",
-    "regs": "weights of the documents to choose from",
-    "regs_cols": "weights of the classes to choose from",
-    "left_out": "documents that choose, each left out",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,17 @@
-"""What figures 1, 2, 3 and 6 and table 3.3 of Stock et al. (2016) show, on real data."""
+"""What figures 1, 2, 3 and 6 and table 3.3 of Stock et al. (2016) show, on real data.
+
+Parameters
+----------
+scheme : the picture that is made
+new_targets : number of new targets
+new_drugs : number of new drugs
+withheld : share of the other pairs that are test pairs
+reg : regularization weight
+reg_cols : the same of the columns
+shape : rows and columns of the label matrix
+pair : the pair that is predicted
+size : training targets of the layout
+"""
 
 import numpy as np
 import pandas as pd
@@ -14,18 +27,6 @@ COLUMNS = Columns(
     key=("setting", "matrix", "approach", "tasks", "method", "row", "col", "position"),
     rounding=("residual", "deviation", "deviation of predictions"),
 )
-
-PARAMETERS = {
-    "scheme": "the picture that is made",
-    "new_targets": "number of new targets",
-    "new_drugs": "number of new drugs",
-    "withheld": "share of the other pairs that are test pairs",
-    "reg": "regularization weight",
-    "reg_cols": "the same of the columns",
-    "shape": "rows and columns of the label matrix",
-    "pair": "the pair that is predicted",
-    "size": "training targets of the layout",
-}
 
 
 def run(spec, data, rng):

@@ -1,4 +1,10 @@
-"""Leave-one-out shortcuts against retraining without what they leave out."""
+"""Leave-one-out shortcuts against retraining without what they leave out.
+
+Parameters
+----------
+regs : regularization weights
+retrainings : most models that are trained anew
+"""
 
 from functools import partial
 
@@ -24,11 +30,6 @@ COLUMNS = TIMING | Columns(
     key=("model", "setting", "reg"),
     clock=("reusing_seconds", "retraining_seconds"),
 )
-
-PARAMETERS = {
-    "regs": "regularization weights",
-    "retrainings": "most models that are trained anew",
-}
 
 
 def run(spec, data, rng):

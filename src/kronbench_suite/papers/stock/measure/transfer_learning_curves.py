@@ -1,4 +1,14 @@
-"""Learning curves of transfer between tasks: what labels of other drugs are worth for one drug."""
+"""Learning curves of transfer between tasks: what labels of other drugs are worth for one drug.
+
+Parameters
+----------
+sizes : numbers of training targets, by data set
+repetitions : number of random splits
+test : number of test targets, by data set
+task_folds : folds of the tasks
+regs : regularization weights to choose from
+kronecker_in_d : sizes with a Kronecker model in setting D, by data set
+"""
 
 import functools
 from typing import NamedTuple
@@ -24,15 +34,6 @@ COLUMNS = Columns(
     key=("repetition", "labels", "size", "approach", "method", "selection", "criterion"),
     repeats=("repetition",),
 )
-
-PARAMETERS = {
-    "sizes": "numbers of training targets, by data set",
-    "repetitions": "number of random splits",
-    "test": "number of test targets, by data set",
-    "task_folds": "folds of the tasks",
-    "regs": "regularization weights to choose from",
-    "kronecker_in_d": "sizes with a Kronecker model in setting D, by data set",
-}
 
 
 def run(spec, data, rng):
