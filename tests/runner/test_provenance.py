@@ -68,7 +68,7 @@ def test_code_is_what_runs():
 def test_parameters_are_the_lines_of_one_section_of_a_docstring():
     """Those that go on indented are joined; blank lines and other sections do not count."""
     text = "A module.\n\nNotes\n-----\nx : no\n\nParameters\n----------\n"
-    lines = "n : number of points,\n    by data set\n\nm : keys of MODELS\n"
+    lines = "n : number of points,\n\n    by data set\n\nm : keys of MODELS\n"
     found = ["n : number of points, by data set", "m : keys of MODELS"]
     for end in ("", "\nNotes and others\n----------------\ny : no\n"):
         assert [*provenance._parameter_lines(text + lines + end)] == found

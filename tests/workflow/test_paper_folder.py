@@ -198,6 +198,10 @@ def change(name, old, new):
             "under Parameters, 'neighbours : keys of COLUMNS' is neither",
         ),
         (
+            change("measure/left_out.py", '"LDA": Lin', "LDA: Lin"),
+            "under Parameters, 'methods : keys of METHODS' is neither .* this module writes out",
+        ),
+        (
             change("measure/neighbours.py", "\nParameters", "\nParameter"),
             "unknown parameter 'neighbours'; the docstring of aeberhard.measure.neighbours has: m",
         ),

@@ -230,7 +230,7 @@ def parameters_of(experiment: str) -> dict[str, tuple]:
                 raise InputError(
                     f"{file_of(name)}: in the docstring of the module, under Parameters, '{line}' "
                     "is neither 'name : what it means' nor 'name : keys of MAPPING' with a "
-                    "mapping of this module"
+                    "mapping that this module writes out"
                 ) from None
     return found
 
