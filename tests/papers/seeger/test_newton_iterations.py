@@ -9,15 +9,17 @@ from kronbench_suite.runner.job import run_experiment
 from tests.small_classes import COMMON, documents
 
 
+SPEC = COMMON | {
+    "variances": [5],
+    "k2": {"flat": 12, "tree": 17},
+    "max_iter": 30,
+    "accuracy": 1e-6,
+}
+
+
 @pytest.mark.parametrize("dense", [True, False])
 def test_iterations_come_down_to_the_same_mode(dense):
-    spec = COMMON | {
-        "variances": [5],
-        "k2": {"flat": 12, "tree": 17},
-        "max_iter": 30,
-        "accuracy": 1e-6,
-    }
-    frame = run_experiment("seeger.newton_iterations", spec, documents(dense=dense), "ipc-d")
+    frame = run_experiment("seeger.newton_iterations", SPEC, documents(dense=dense), "ipc-d")
     ours = frame[frame["iteration"] == "ours"]
     assert ours.groupby("model")["reached"].sum().tolist() == [1, 1]
     known = ours.dropna(subset=["gap"])
@@ -31,13 +33,7 @@ def test_iterations_come_down_to_the_same_mode(dense):
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_the_printed_iteration_ends_before_rounding_does_and_says_what_rounding_decides(dense):
-    spec = COMMON | {
-        "variances": [5],
-        "k2": {"flat": 12, "tree": 17},
-        "max_iter": 30,
-        "accuracy": 1e-6,
-    }
-    frame = run_experiment("seeger.newton_iterations", spec, documents(dense=dense), "ipc-d")
+    frame = run_experiment("seeger.newton_iterations", SPEC, documents(dense=dense), "ipc-d")
     printed = frame[frame["iteration"] == "printed"]
     for _, path in printed.groupby("model"):
         assert (path["excess"] <= 1e-10).tolist() == [False] * (len(path) - 1) + [True]
