@@ -8,7 +8,6 @@ from kronbench_suite.papers.seeger.measure.newton_iterations import _in_step
 from kronbench_suite.runner.job import run_experiment
 from tests.small_classes import COMMON, documents
 
-
 SPEC = COMMON | {
     "variances": [5],
     "k2": {"flat": 12, "tree": 17},
