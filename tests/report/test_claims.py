@@ -70,6 +70,12 @@ def test_a_verdict_that_another_order_of_sums_changes_is_none(plan, again, expec
         assert measured[0] == "undecided"
 
 
+def test_a_number_that_is_not_finite_is_no_matter_of_rounding(plan):
+    frame = curves().assign(auc_reversed=0.7)
+    frame.loc[frame.index[0], "auc"] = np.nan
+    assert found(plan, claim(**WITHIN, target=0.7), frame=frame)[0] == "contradicted"
+
+
 WRONG = claim(**WITHIN, target=0.7)
 MEASURED = "0.6 against 0.7 ± 0.01"
 
