@@ -47,7 +47,7 @@ page: $(VENV)/ready
 
 # Two halves side by side: in the first are those that start programs and wait for them. With ARGS
 # (-k, a file) it is one run of pytest.
-BESIDE := tests/workflow tests/faults tests/docs tests/reference
+BESIDE := tests/workflow tests/faults tests/docs tests/accepted tests/commands
 test: $(VENV)/ready
 ifdef ARGS
 	@$(IN_VENV) pytest $(ARGS)

@@ -16,7 +16,7 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
-include: "workflow/rules/experiments.smk"
+include: "workflow/rules/measurements.smk"
 include: "workflow/rules/report.smk"
 
 

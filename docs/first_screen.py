@@ -11,7 +11,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from results import matrix
 
-from kronbench_suite.reference.verdicts import read_verdicts
+from kronbench_suite.report.verdicts import read_verdicts
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "results"

@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.files import read_json
-from kronbench_suite.reference.accepted import accepted_jobs, files_of
-from kronbench_suite.reference.figures import plan_of_scale
-from kronbench_suite.reference.verdicts import (
+from kronbench_suite.commands.figures import plan_of_scale
+from kronbench_suite.report.claim_files import load_statements
+from kronbench_suite.report.page import where_skipped
+from kronbench_suite.report.verdicts import (
     CONTRADICTED,
     HOLDS,
     OURS,
@@ -20,8 +21,7 @@ from kronbench_suite.reference.verdicts import (
     VERDICTS,
     read_verdicts,
 )
-from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.report.page import where_skipped
+from kronbench_suite.runner.accepted_run import accepted_jobs, files_of
 from kronbench_suite.runner.items import measurements
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"

@@ -12,7 +12,7 @@ import kronbench.datasets
 import kronbench.models
 import kronbench_suite
 from kronbench import PairData
-from kronbench_suite.runner.items import load_scales
+from kronbench_suite.runner.plans import load_scales
 
 package = Path(kronbench.__file__).parent
 assert not package.is_relative_to(sys.argv[1]), f"{package} is the checkout"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kronbench_suite.resources import shipped_papers
+from kronbench_suite.resources import paper_path, shipped_papers
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
@@ -38,21 +38,23 @@ FLOORS = {
     "kronbench": _rooms("cli datasets own_pairs"),  # the files that are in no room
 }
 _RUNNER = _rooms("runner", "kronbench_suite") | _SUITE_GROUND
+_REPORT = _RUNNER | _rooms("report", "kronbench_suite")
 FLOORS |= {
     "kronbench_suite/runner": _rooms("linalg pairs datasets evaluation") | _SUITE_GROUND,
-    "kronbench_suite/reference": _rooms("datasets") | _RUNNER,
-    "kronbench_suite/report": _RUNNER | _rooms("reference", "kronbench_suite"),
-    "kronbench_suite/papers/field": _rooms("datasets evaluation pairs") | _RUNNER,
+    "kronbench_suite/report": _RUNNER,
+    "kronbench_suite/accepted": _REPORT,
+    "kronbench_suite/commands": _RUNNER | _rooms("datasets"),
+    "kronbench_suite/studies/field": _rooms("datasets evaluation pairs") | _RUNNER,
 }
-# Of a paper's folder a measurement knows nothing of the report, a drawing nothing of solvers.
+# In a paper's folder a measurement knows nothing of the report, and a plot nothing of solvers.
 _MEASURES = _rooms("linalg pairs class_tree datasets evaluation models") | _RUNNER
 for _paper in shipped_papers():
-    FLOORS[f"kronbench_suite/papers/{_paper}/measure"] = _MEASURES
-    FLOORS[f"kronbench_suite/papers/{_paper}/draw"] = _RUNNER | _rooms("report", "kronbench_suite")
+    FLOORS[paper_path(_paper, "measure").relative_to(ROOT / "src").as_posix()] = _MEASURES
+    FLOORS[paper_path(_paper, "plot").relative_to(ROOT / "src").as_posix()] = _REPORT
 # Its headlines are numbers of the papers' items.
-FLOORS["kronbench_suite/papers/performance/draw"] |= _rooms("papers", "kronbench_suite")
+FLOORS["kronbench_suite/studies/performance/plot"] |= _rooms("papers", "kronbench_suite")
 # These hold rooms: only their own files are looked at.
-_HALLS = {"kronbench", "kronbench_suite/papers/field"}
+_HALLS = {"kronbench", "kronbench_suite/studies/field"}
 
 
 @pytest.mark.parametrize("floor", FLOORS)

@@ -128,7 +128,7 @@ def _add_how(arg):
 
 def _score(arguments):
     if arguments.predictions.endswith(".npz"):
-        from kronbench_suite.papers.field.score_predictions import score_kept
+        from kronbench_suite.studies.field.score_predictions import score_kept
 
         table = score_kept(arguments.predictions, [mean.split(",") for mean in arguments.mean])
         if arguments.json:
@@ -138,7 +138,7 @@ def _score(arguments):
         return
     if not (arguments.data and arguments.folds):
         raise InputError(f"{arguments.predictions}: give --data and --folds of its test set")
-    from kronbench_suite.papers.field.score_predictions import as_text, score_file
+    from kronbench_suite.studies.field.score_predictions import as_text, score_file
 
     result = score_file(
         arguments.predictions, arguments.data, arguments.folds, partial=arguments.partial
@@ -158,7 +158,7 @@ def _check(arguments):
 def _checked(arguments):
     """The parts of a solver or of a paper's folder, each with what is wrong with it."""
     if _is_folder(arguments.solver):
-        from kronbench_suite.reference.run_with import check_paper, plan_with_paper
+        from kronbench_suite.commands.run_with import check_paper, plan_with_paper
         from kronbench_suite.report.claim_files import load_statements
 
         plan, paper = plan_with_paper(arguments.solver)
@@ -186,7 +186,7 @@ def _is_folder(given):
 
 
 def _run_with(arguments):
-    from kronbench_suite.reference import figures, run_with
+    from kronbench_suite.commands import figures, run_with
 
     figures.check_checkout(arguments.cores)
     how = arguments.cores, arguments.dry_run
@@ -237,21 +237,21 @@ def _run_with(arguments):
 
 
 def _figures(arguments):
-    from kronbench_suite.reference.figures import make_figures
+    from kronbench_suite.commands.figures import make_figures
 
     wanted = arguments.paper, arguments.item, arguments.scale
     return make_figures(*wanted, arguments.cores, arguments.dry_run)
 
 
 def _page(arguments):
-    from kronbench_suite.reference.figures import plan_of_scale
+    from kronbench_suite.commands.figures import plan_of_scale
     from kronbench_suite.report.accepted_page import draw_accepted
 
     print(draw_accepted(plan_of_scale(arguments.scale)))
 
 
 def _compare(arguments):
-    from kronbench_suite.reference.compare import compare, markdown, moved, read_run
+    from kronbench_suite.accepted.compare import compare, markdown, moved, read_run
 
     a, b = read_run(arguments.a), read_run(arguments.b)
     differences = compare(a, b)
@@ -260,20 +260,20 @@ def _compare(arguments):
 
 
 def _archive(arguments):
-    from kronbench_suite.reference.archive import archive
+    from kronbench_suite.accepted.archive import archive
 
     print(archive(arguments.results, arguments.out, arguments.author))
 
 
 def _accept(arguments):
-    from kronbench_suite.reference.accepted import accept
+    from kronbench_suite.accepted.accept import accept
 
     print(accept(_plan(arguments), write=arguments.yes))
 
 
 def _plan(arguments):
     """The plan of a configuration, with its results where the command is told."""
-    from kronbench_suite.runner.items import load_plan
+    from kronbench_suite.runner.plans import load_plan
 
     plan, results = load_plan(arguments.config), getattr(arguments, "results", None)
     return plan.at(results) if results else plan

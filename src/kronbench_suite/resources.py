@@ -1,4 +1,4 @@
-"""Where the papers lie: in this package, or in folders from outside; and the checkout."""
+"""Where papers and studies lie: in this package, or in folders from outside; and the checkout."""
 
 import os
 from pathlib import Path
@@ -19,8 +19,14 @@ def checkout_path(*parts: str) -> Path:
 
 
 def shipped_papers() -> list[str]:
-    """The papers that have a folder here, by name."""
-    return sorted(file.parent.name for file in package_path("papers").glob("*/paper.yaml"))
+    """The papers, and the studies of our own, that have a folder here, by name."""
+    return sorted(file.parent.name for file in _PACKAGE.glob("[ps]*/*/paper.yaml"))
+
+
+def package_of(paper: str) -> str:
+    """The package of a paper's modules: our own studies lie beside the papers."""
+    room = "studies" if (_PACKAGE / "studies" / paper).is_dir() else "papers"
+    return f"kronbench_suite.{room}.{paper}"
 
 
 def add_paper(folder: Path) -> None:
@@ -37,7 +43,7 @@ def add_paper(folder: Path) -> None:
 
 def paper_path(paper: str, *parts: str) -> Path:
     """Path of a file in the folder of a paper."""
-    return package_path("papers", paper, *parts)
+    return package_path(*package_of(paper).split(".")[1:], *parts)
 
 
 def claim_files(paper: str) -> list[Path]:

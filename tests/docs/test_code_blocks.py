@@ -10,7 +10,7 @@ import yaml
 
 from kronbench.yaml_files import validate
 from kronbench_suite.cli import make_parser
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.docs.run_blocks import run_console
 from tests.helpers import lay_over, merged

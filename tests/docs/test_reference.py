@@ -14,7 +14,7 @@ import kronbench
 from kronbench import PairData
 from kronbench.models import KronRidge
 from kronbench_suite.report.checks import CHECKS
-from kronbench_suite.runner.items import load_scales
+from kronbench_suite.runner.plans import load_scales
 from tests.docs.pages import DOCS, ROOT
 
 ROOMS = ("models", "pairs", "linalg", "class_tree", "evaluation", "datasets")

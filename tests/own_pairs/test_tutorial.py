@@ -10,7 +10,7 @@ import yaml
 
 from kronbench import datasets
 from kronbench_suite.cli import main
-from kronbench_suite.reference.run_with import outside_of_file
+from kronbench_suite.commands.run_with import outside_of_file
 from tests.docs.pages import DOCS, ROOT, texts
 from tests.docs.run_blocks import assert_same, run, run_console, typed
 from tests.own_pairs.problem import arguments, skip_without_mirror, tables

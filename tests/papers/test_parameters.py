@@ -6,7 +6,7 @@ import pytest
 
 from kronbench.errors import InputError
 from kronbench_suite.resources import package_path
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from kronbench_suite.runner.provenance import parameters_of, parsed, table_digests
 from tests.helpers import merged
 
@@ -61,8 +61,8 @@ def test_a_parameter_that_no_code_of_an_item_reads_is_no_setting_of_it():
     config["time_cap"] = 61
     other = load_plan(config)
     for item, again in zip(plan.items, other.items, strict=True):
-        if item.experiment:
-            known = {*parameters_of(item.experiment_module), "seed"}
+        if item.measure:
+            known = {*parameters_of(item.measure_module), "seed"}
             assert set(item.parameters) <= known, item
             # The cap on seconds is a setting of those that read it, and of no others.
             same = table_digests(item)["settings"] == table_digests(again)["settings"]
@@ -75,9 +75,9 @@ def test_a_parameter_that_no_code_of_an_item_reads_is_no_setting_of_it():
 
 
 def test_a_parameter_of_an_item_that_its_code_does_not_read_is_refused(monkeypatch):
-    from kronbench_suite.runner import items
+    from kronbench_suite.runner import plans
 
-    whole = items.read_yaml
+    whole = plans.read_yaml
 
     def misspelt(path):
         content = whole(path)
@@ -86,7 +86,7 @@ def test_a_parameter_of_an_item_that_its_code_does_not_read_is_refused(monkeypat
             parameters["kapa"] = parameters.pop("kappa")
         return content
 
-    monkeypatch.setattr(items, "read_yaml", misspelt)
+    monkeypatch.setattr(plans, "read_yaml", misspelt)
     told = r"papers/bach/paper.yaml: figure-2: unknown parameter 'kapa': did you mean 'kappa'\?"
     with pytest.raises(InputError, match=told):
         load_plan(merged())

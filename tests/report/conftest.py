@@ -1,6 +1,6 @@
 import pytest
 
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from tests.helpers import merged
 
 

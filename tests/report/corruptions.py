@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kronbench_suite.reference.verdicts import UNTESTED
 from kronbench_suite.report import claims
 from kronbench_suite.report.checks import CHECKS
+from kronbench_suite.report.verdicts import UNTESTED
 
 
 def corrupted(frame, column, rows=slice(None)):

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from kronbench_suite.reference.accepted import numbers_in
 from kronbench_suite.report.claim_files import load_statements, shown_by
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.accepted_run import numbers_in
+from kronbench_suite.runner.plans import load_plan
 from tests.helpers import ROOT, merged
 
 

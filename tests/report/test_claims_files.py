@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from kronbench.errors import InputError
-from kronbench_suite.reference.verdicts import UNTESTED
 from kronbench_suite.report import claim_files, claims
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.report.verdicts import UNTESTED
+from kronbench_suite.runner.plans import load_plan
 from tests.helpers import merged
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kronbench_suite.reference.figures import plan_of_scale
+from kronbench_suite.commands.figures import plan_of_scale
 from kronbench_suite.report.page import findings
 from tests.docs.pages import DOCS
 

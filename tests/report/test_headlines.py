@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench_suite.papers.performance.draw import headlines
 from kronbench_suite.report.style import STYLE
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
+from kronbench_suite.studies.performance.plot import headlines
 from tests.helpers import merged
 
 ITEM = load_plan(merged("smoke")).item("performance", "figure-3")
@@ -44,7 +44,7 @@ NUMBERS = pd.DataFrame(
 
 def tabulate(*entries, numbers=NUMBERS):
     options = {"rate": BLAS, "headlines": list(entries)}
-    item = dataclasses.replace(ITEM, drawing_options=options)
+    item = dataclasses.replace(ITEM, plot_options=options)
     return headlines.tabulate(numbers, item, None), item
 
 

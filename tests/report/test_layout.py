@@ -17,7 +17,7 @@ from kronbench_suite.report.layout import (
     printed_columns,
 )
 from kronbench_suite.report.numbers import format_number
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from tests.helpers import merged
 
 TABLE = next(item for item in load_plan(merged("smoke")).items if item.layout)

@@ -15,8 +15,8 @@ from kronbench_suite.runner.columns import (
     declared,
     recorded,
 )
-from kronbench_suite.runner.items import load_plan, load_scales
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
+from kronbench_suite.runner.plans import load_plan, load_scales
 from tests.helpers import merged
 
 COLUMNS = TIMING | Columns(key=("method", "fold"), repeats=("fold",))
@@ -47,7 +47,7 @@ def test_a_record_tells_what_the_columns_of_a_table_are():
 @pytest.mark.parametrize("item", load_plan(merged()).items, ids=lambda i: f"{i.paper} {i.name}")
 def test_every_item_declares_its_columns(item):
     """As a module has it on import, so it is read from its text."""
-    modules = [item.drawing_module] + ([] if item.numbers_of else [item.experiment_module])
+    modules = [item.plot_module] + ([] if item.numbers_of else [item.measure_module])
     for name in modules:
         assert declared(name) == getattr(importlib.import_module(name), "COLUMNS", None)
     if not item.numbers_of:
@@ -64,8 +64,8 @@ def test_a_scale_is_laid_over_the_default_one():
 def test_the_runner_refuses_what_an_experiment_does_not_declare(monkeypatch):
     experiment = importlib.import_module("kronbench_suite.papers.airola.measure.loss_derivatives")
     spec = {"draws": 1, "n": 20, "seed": 1}
-    frame = run_experiment("airola.loss_derivatives", spec, None, "all")
+    frame = run_measurement("airola.loss_derivatives", spec, None, "all")
     assert {"dataset", "source", "seed", "peak_mib"} <= set(frame)
     monkeypatch.setattr(experiment, "COLUMNS", Columns())
     with pytest.raises(InputError, match=r"airola\.loss_derivatives: the key of COLUMNS"):
-        run_experiment("airola.loss_derivatives", spec, None, "all")
+        run_measurement("airola.loss_derivatives", spec, None, "all")

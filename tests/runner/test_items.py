@@ -10,9 +10,9 @@ from kronbench.solvers import SolverMissing, make_solver
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.cli import main
 from kronbench_suite.resources import paper_path
-from kronbench_suite.runner import items
-from kronbench_suite.runner.items import check_scale, load_plan
+from kronbench_suite.runner import plans
 from kronbench_suite.runner.job import run_job
+from kronbench_suite.runner.plans import check_scale, load_plan
 from tests.helpers import lay_over, merged
 
 
@@ -168,7 +168,7 @@ def test_an_item_may_draw_the_tables_of_another():
 def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
     plan = load_plan(merged())
     item = plan.item("performance", "figure-3")
-    assert not item.measures
+    assert not item.has_tables
     assert item.parts == ()
     assert plan.item("airola", "table-7") in item.numbers_of
     numbers = tuple(other.output("csv") for other in item.numbers_of)
@@ -189,7 +189,7 @@ def test_an_item_may_bring_the_numbers_of_others_together(monkeypatch):
             content["items"]["figure-3"]["numbers_of"].append(wrong)
         return content
 
-    monkeypatch.setattr(items, "read_yaml", read)
+    monkeypatch.setattr(plans, "read_yaml", read)
     for wrong in ("airola/figure-70", "performance/figure-3"):
         with pytest.raises(InputError, match=f"figure-3 takes the numbers of '{wrong}': give an"):
             load_plan(merged())

@@ -14,11 +14,11 @@ import kronbench.pairs
 from kronbench.resources import LIBRARY
 from kronbench_suite.resources import package_path
 from kronbench_suite.runner import provenance
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from kronbench_suite.runner.provenance import (
     data_code,
     data_settings,
-    drawing_digest,
+    plot_digest,
     read_module,
     table_code,
     table_digests,
@@ -93,10 +93,10 @@ def test_data_rest_on_their_own_format():
 def test_words_draw_no_picture_anew():
     item = PLAN.item("airola", "figure-6")
     other = dataclasses.replace(item, title="Other", caption="Other.")
-    assert drawing_digest(other) == drawing_digest(item)
-    for key in ("drawing_options", "parameters"):
+    assert plot_digest(other) == plot_digest(item)
+    for key in ("plot_options", "parameters"):
         other = dataclasses.replace(item, **{key: {"a": 1}})
-        assert drawing_digest(other) != drawing_digest(item)
+        assert plot_digest(other) != plot_digest(item)
 
 
 NAMES = ("__all__", "__path__", "PAIR_SOLVERS", "REFITTED", "KEPT")

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 import yaml
 
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from tests import helpers
 from tests.helpers import ROOT, merged
 

@@ -6,7 +6,7 @@ import os
 import pytest
 import yaml
 
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from tests import helpers
 from tests.helpers import due, merged
 
@@ -41,7 +41,7 @@ def finished(tmp_path_factory):
 
 def measured(wanted):
     """Jobs of the items that a function of the item picks, with all that rests on them."""
-    picked = [item for item in PLAN.items if wanted(item) and item.measures]
+    picked = [item for item in PLAN.items if wanted(item) and item.has_tables]
     tables = {(item.paper, item.name) for item in picked}
     jobs = {f"{item.paper} {item.name}: {part}" for item in picked for part in item.parts}
     return jobs | drawn(lambda item: (item.paper, item.tables_of) in tables)
@@ -118,12 +118,12 @@ EDITS = {
         },
         PAGE,
     ),
-    "one experiment, and a solver that another one takes": (
+    "one measurement, and a solver that another one takes": (
         {
             "src/kronbench_suite/papers/airola/measure/scaling.py": code,
             "src/kronbench/linalg/lssvm_paths.py": code,
         },
-        measured(lambda item: item.experiment in WITH_THEM),
+        measured(lambda item: item.measure in WITH_THEM),
     ),
     "the runner": (
         {"src/kronbench_suite/runner/job.py": code},
@@ -136,18 +136,18 @@ EDITS = {
         },
         of_data("ionosphere", "satimage", "ringnorm"),
     ),
-    "a drawing, printed numbers, a parameter, and the drawing of another item": (
+    "a plot, printed numbers, a parameter, and the plot of another item": (
         {
-            "src/kronbench_suite/papers/airola/draw/method_auc.py": code,
+            "src/kronbench_suite/papers/airola/plot/method_auc.py": code,
             "src/kronbench_suite/papers/airola/printed/table6-auc.csv": lambda text: text + "\n",
-            AIROLA: lambda text: in_yaml("items", "figure-2", "drawing", value="zero_shot")(
+            AIROLA: lambda text: in_yaml("items", "figure-2", "plot", value="zero_shot")(
                 in_yaml("items", "figure-1", "parameters", "fraction", value=0.5)(text)
             ),
         },
         measured(lambda item: (item.paper, item.name) == ("airola", "figure-1"))
         | drawn(
             lambda item: (
-                item.drawing == "method_auc"
+                item.plot == "method_auc"
                 or "table6-auc.csv" in (item.printed or ())
                 or (item.paper, item.name) == ("airola", "figure-2")
             )

@@ -27,7 +27,7 @@ def test_what_the_system_refuses_is_one_sentence(error, sentence, monkeypatch, c
     def refused(_):
         raise error
 
-    monkeypatch.setattr("kronbench_suite.reference.compare.read_run", refused)
+    monkeypatch.setattr("kronbench_suite.accepted.compare.read_run", refused)
     assert cli.main(["compare", "a", "b"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"kronbench: error: {sentence}")
@@ -37,7 +37,7 @@ def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
     def wrong(_):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "a")
 
-    monkeypatch.setattr("kronbench_suite.reference.compare.read_run", wrong)
+    monkeypatch.setattr("kronbench_suite.accepted.compare.read_run", wrong)
     with pytest.raises(FileNotFoundError):
         cli.main(["compare", "a", "b"])
 

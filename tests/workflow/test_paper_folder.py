@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 from kronbench.resources import ADDED_REGISTRIES
 from kronbench_suite import resources
 from kronbench_suite.cli import main
-from kronbench_suite.reference.run_with import check_paper, plan_with_paper
+from kronbench_suite.commands.run_with import check_paper, plan_with_paper
 from kronbench_suite.runner import provenance
 
 ROOT = Path(__file__).parents[2]
@@ -128,10 +128,10 @@ def change(name, old, new):
             remove("measure/neighbours.py"),
             "figure-1: there is no module .*neighbours.py",
         ),
-        (remove("draw/accuracy.py"), "table-1: there is no module .*draw/accuracy.py"),
+        (remove("plot/accuracy.py"), "table-1: there is no module .*plot/accuracy.py"),
         (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
         (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 29: closing"),
-        (change("draw/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
+        (change("plot/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
         (
             change("measure/neighbours.py", "from .left_out", "from .leftout"),
             "neighbours.py imports kronbench_suite.papers.aeberhard.measure.leftout, and there is "
@@ -147,7 +147,7 @@ def change(name, old, new):
         ),
         (change("measure/left_out.py", "COLUMNS = ", "COLUMN = "), "left_out.py has no COLUMNS"),
         (
-            change("draw/neighbours.py", "def draw(", "def drew("),
+            change("plot/neighbours.py", "def draw(", "def drew("),
             "neither draw.* nor tabulate",
         ),
         (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
@@ -203,7 +203,7 @@ def change(name, old, new):
         ),
         (
             change("measure/neighbours.py", "\nParameters", "\nParameter"),
-            "unknown parameter 'neighbours'; the docstring of aeberhard.measure.neighbours has: m",
+            "unknown parameter 'neighbours'; the docstring of measure/neighbours.py has: m",
         ),
         (change("paper.yaml", "smoke:", "smok:"), "scales: smok: .* did you mean 'smoke'"),
         (

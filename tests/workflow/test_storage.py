@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 
-from kronbench_suite.reference.compare import compare, markdown, moved, read_run
+from kronbench_suite.accepted.compare import compare, markdown, moved, read_run
 from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged, snakemake
 
 PAPER = ROOT / "tests" / "paper_folder" / "aeberhard"

@@ -8,11 +8,11 @@ import re
 import pandas as pd
 import pytest
 
-from kronbench_suite.reference.compare import compare, markdown, moved, read_run
+from kronbench_suite.accepted.compare import compare, markdown, moved, read_run
 from kronbench_suite.report.claim_files import load_statements
 from kronbench_suite.report.claims import rows_of
 from kronbench_suite.report.page import sentences
-from kronbench_suite.runner.items import load_plan
+from kronbench_suite.runner.plans import load_plan
 from tests import helpers
 from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout, merged
 from tests.report.corruptions import NOT_FINITE, SOME, moved_by

@@ -9,12 +9,12 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import os_error_advice
-from kronbench_suite.reference.accepted import cost, memory_mb, minutes
-from kronbench_suite.runner.items import check_scale, load_plan
+from kronbench_suite.runner.accepted_run import cost, memory_mb, minutes
+from kronbench_suite.runner.plans import check_scale, load_plan
 from kronbench_suite.runner.end_with_workflow import mark_jobs
 from kronbench_suite.runner.provenance import (
     data_digest,
-    drawing_digest,
+    plot_digest,
     page_digest,
     table_digests,
 )

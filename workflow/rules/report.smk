@@ -29,7 +29,7 @@ rule render:
         config=settings,
         results=results,
         caption=caption_of,
-        made_from=lambda wildcards: drawing_digest(item_of(wildcards)),
+        made_from=lambda wildcards: plot_digest(item_of(wildcards)),
     message:
         "draw {wildcards.paper} {wildcards.item}"
     shell:
@@ -81,7 +81,7 @@ rule report:
         # It judges claims by them. Without them here a table that is lost, and whose picture is
         # there, would not be made again.
         tables=[
-            file for item in PLAN.items if item.measures for file in item.drawn_from
+            file for item in PLAN.items if item.has_tables for file in item.drawn_from
         ],
         # what the page compares with, as far as it is there
         accepted=[

@@ -6,9 +6,9 @@ import shutil
 from concurrent.futures import ProcessPoolExecutor
 
 from kronbench.errors import InputError
-from kronbench_suite.reference.accepted import accepted_jobs, accepted_text, files_of
 from kronbench_suite.report.page import write_report
 from kronbench_suite.report.render import render
+from kronbench_suite.runner.accepted_run import accepted_jobs, accepted_text, files_of
 from kronbench_suite.runner.items import Item, Plan
 
 

@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 from kronbench.intervals import interval_factor, repeats_needed
-from kronbench_suite.reference.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 from kronbench_suite.report.estimates import exponent
 from kronbench_suite.report.outcomes import (
     Margin,
@@ -36,6 +35,7 @@ from kronbench_suite.report.outcomes import (
     table,
     without,
 )
+from kronbench_suite.report.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 CHECKS: dict[str, Callable[..., Outcome]] = {}
 

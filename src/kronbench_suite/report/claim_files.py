@@ -17,11 +17,12 @@ import pandas as pd
 from kronbench.errors import InputError
 from kronbench.solvers import nearest
 from kronbench.yaml_files import read_yaml, validate
-from kronbench_suite.reference.verdicts import PAPER
 from kronbench_suite.report.checks import CHECKS
+from kronbench_suite.report.verdicts import PAPER
 from kronbench_suite.resources import claim_files
 from kronbench_suite.runner.columns import Columns, columns_measured, columns_shown
-from kronbench_suite.runner.items import Plan, load_scales
+from kronbench_suite.runner.items import Plan
+from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.runner.provenance import words_of_code
 
 _LONGEST_NAME = 60  # characters of a column, or of an entry that a claim names

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.reference.verdicts import (
+from kronbench_suite.report.checks import CHECKS, swapped
+from kronbench_suite.report.claim_files import compared_in, shown_by
+from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.numbers import format_entry, format_number
+from kronbench_suite.report.outcomes import NotMeasured, Outcome, without
+from kronbench_suite.report.verdicts import (
     CONTRADICTED,
     NEW_DATA,
     OURS,
@@ -18,11 +23,6 @@ from kronbench_suite.reference.verdicts import (
     UNDECIDED,
     UNTESTED,
 )
-from kronbench_suite.report.checks import CHECKS, swapped
-from kronbench_suite.report.claim_files import compared_in, shown_by
-from kronbench_suite.report.estimates import disturbed
-from kronbench_suite.report.numbers import format_entry, format_number
-from kronbench_suite.report.outcomes import NotMeasured, Outcome, without
 from kronbench_suite.runner.columns import REVERSED, differs
 from kronbench_suite.runner.items import Plan
 from kronbench_suite.runner.read_results import other_data_of, read_numbers, read_results

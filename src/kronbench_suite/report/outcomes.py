@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kronbench.intervals import half_width, repeats_needed
-from kronbench_suite.reference.verdicts import CONTRADICTED, HOLDS, UNDECIDED
+from kronbench_suite.report.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 
 class NotMeasured(Exception):

@@ -16,8 +16,12 @@ from kronbench import __version__
 from kronbench.errors import InputError
 from kronbench.files import checked, read_json, replacing_all, write_text
 from kronbench.yaml_files import read_yaml
-from kronbench_suite.reference.accepted import UNKNOWN, changed_since, moved_since_accepted
-from kronbench_suite.reference.verdicts import (
+from kronbench_suite.report.claim_files import load_statements
+from kronbench_suite.report.claims import Verdict, control, evaluate
+from kronbench_suite.report.layout import arrange, long_table
+from kronbench_suite.report.outcomes import Outcome
+from kronbench_suite.report.render import templates
+from kronbench_suite.report.verdicts import (
     CONTRADICTED,
     FIELD,
     HOLDS,
@@ -29,13 +33,10 @@ from kronbench_suite.reference.verdicts import (
     UNDECIDED,
     UNTESTED,
     VERDICTS,
+    moved_since_accepted,
 )
-from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.report.claims import Verdict, control, evaluate
-from kronbench_suite.report.layout import arrange, long_table
-from kronbench_suite.report.outcomes import Outcome
-from kronbench_suite.report.render import templates
 from kronbench_suite.resources import ADDED_PAPERS, package_path
+from kronbench_suite.runner.accepted_run import UNKNOWN, changed_since
 from kronbench_suite.runner.columns import columns_shown
 from kronbench_suite.runner.items import RESULTS, Plan, measurements
 from kronbench_suite.runner.read_results import origin, read_numbers, read_sidecars
@@ -178,7 +179,9 @@ def _facts(claims, verdicts, plan, whole):
         "changed": changed,
         "unknown": UNKNOWN,
         "n_parts": len(measurements(whole)),
-        "seconds": sum(entry["record"]["seconds"] for entry in entries if entry["item"].measures),
+        "seconds": sum(
+            entry["record"]["seconds"] for entry in entries if entry["item"].has_tables
+        ),
     }
 
 

@@ -36,14 +36,14 @@ _SIGNS = {
 def render(item: Item) -> None:
     """Draw or set one item, and write the numbers that it shows.
 
-    The module ``papers/<paper>/draw/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
+    The module ``papers/<paper>/plot/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
     figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table that the ``layout`` of
     the item sets, ``printed`` being the paper's numbers (a list where the item names several
     files) or None. If both exist, ``draw`` plots what is tabulated. ``COLUMNS`` declares the
     columns of what is tabulated; where nothing is, they are those of the experiment.
     """
     frame, sidecars = read_results(item), read_sidecars(item)
-    drawing = importlib.import_module(item.drawing_module)
+    drawing = importlib.import_module(item.plot_module)
     is_table = not hasattr(drawing, "draw")
     if is_table != bool(item.layout):
         raise InputError(
@@ -55,7 +55,7 @@ def render(item: Item) -> None:
         printed = read_printed(item)
         printed = printed[0] if len(printed) == 1 else printed or None
         numbers = drawing.tabulate(frame, item, printed)
-        place = f"drawing {item.paper}.{item.drawing}"
+        place = f"drawing {item.paper}.{item.plot}"
         if missing := {"dataset", "source"} - set(numbers):
             raise InputError(
                 f"{place}: its table has no column {' and no '.join(sorted(missing))}: keep those "

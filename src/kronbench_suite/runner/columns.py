@@ -153,12 +153,12 @@ def declared(module: str) -> Columns | None:
 
 def columns_measured(item: Item) -> Columns:
     """The columns of the result tables of an item, those of the runner among them."""
-    columns = declared(item.experiment_module)
+    columns = declared(item.measure_module)
     if columns is None:
-        raise InputError(f"{item.experiment_module} has no COLUMNS: define what its columns are")
+        raise InputError(f"{item.measure_module} has no COLUMNS: define what its columns are")
     return RUNNER | columns
 
 
 def columns_shown(item: Item) -> Columns:
     """The columns of the numbers that an item shows: those of its drawing, else as measured."""
-    return declared(item.drawing_module) or columns_measured(item)
+    return declared(item.plot_module) or columns_measured(item)

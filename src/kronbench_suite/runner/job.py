@@ -1,4 +1,4 @@
-"""One job: an experiment on one data set, from its parameters to its table and sidecar."""
+"""One job: a measurement on one data set, from its parameters to its table and sidecar."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ import threadpoolctl
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
+from kronbench_suite.resources import package_of
 from kronbench_suite.runner.clock import Stopwatch, peak_mib
 from kronbench_suite.runner.columns import RUNNER, columns_measured
 from kronbench_suite.runner.items import Item, Plan
@@ -36,7 +37,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     Of an item that keeps predictions also those, the arrays of ``frame.attrs["predictions"]``.
     """
     place = f"{item.paper} {item.name}"
-    if not item.measures:
+    if not item.has_tables:
         raise InputError(f"{place} measures nothing itself; make it with: {item.workflow_command}")
     if part not in item.parts:
         raise InputError(f"{place} has no part '{part}'; it has: {', '.join(item.parts)}")
@@ -47,7 +48,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     # Before anything of it is imported: files may be edited while the job runs.
     digests = made_from(plan, item, part)
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
-    importlib.import_module(item.experiment_module)
+    importlib.import_module(item.measure_module)
     if item.timed:  # other jobs have no use for all that it imports
         from kronbench_suite.runner.warm_up import warm_up
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
@@ -56,16 +57,16 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
             warm_up([item.parameters])
-        name = f"{item.paper}.{item.experiment}"
+        name = f"{item.paper}.{item.measure}"
         with watch:
-            frame = run_experiment(name, dict(item.parameters), data, part)
+            frame = run_measurement(name, dict(item.parameters), data, part)
         surroundings = describe(threads)
     table = item.table(part)
     sidecar = {
         "paper": item.paper,
         "item": item.name,
         "part": part,
-        "experiment": item.experiment,
+        "measure": item.measure,
         "parameters": dict(item.parameters),
         "made_from": digests,
         "command": item.command(part),
@@ -89,15 +90,15 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     return table
 
 
-def run_experiment(
-    experiment: str, spec: dict, data: Dataset | None, dataset: str
+def run_measurement(
+    measurement: str, spec: dict, data: Dataset | None, dataset: str
 ) -> pd.DataFrame:
-    """Run an experiment, ``<paper>.<name>``, and say in each row where its numbers come from.
+    """Run a measurement, ``<paper>.<name>``, and say in each row where its numbers come from.
 
     ``dataset`` is spelt as in the paper; ``peak_mib`` is that of the process so far.
     """
-    paper, _, name = experiment.partition(".")
-    module = importlib.import_module(f"kronbench_suite.papers.{paper}.measure.{name}")
+    paper, _, name = measurement.partition(".")
+    module = importlib.import_module(f"{package_of(paper)}.measure.{name}")
     rng = generator(spec["seed"], name, data.name if data is not None else "")
     frame = module.run(spec, data, rng)
     if "dataset" not in frame:
@@ -106,7 +107,7 @@ def run_experiment(
     frame["seed"] = spec["seed"]
     if "peak_mib" not in frame:
         frame["peak_mib"] = round(peak_mib(), 1)
-    (RUNNER | module.COLUMNS).check(frame, f"experiment {experiment}")
+    (RUNNER | module.COLUMNS).check(frame, f"measurement {measurement}")
     return frame
 
 

@@ -19,21 +19,22 @@ import symtable
 from collections.abc import Iterable
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kronbench.errors import InputError
 from kronbench.resources import LIBRARY
 from kronbench.solvers import find_module, import_paths, nearest
 from kronbench_suite.resources import claim_files, package_path, paper_path
+from kronbench_suite.runner.items import Item, Plan
 
-if TYPE_CHECKING:
-    from kronbench_suite.runner.items import Item, Plan
-
-# They carry names, paths and sentences. What they decide about a job is among its parameters.
+# Excluded from the digest: these modules carry names, paths and sentences. Whatever they decide
+# about a job is among the item's parameters already.
 _CARRIERS = {
     *(f"kronbench.{name}" for name in "errors files resources yaml_files".split()),
-    *(f"kronbench_suite.{name}" for name in "resources runner.items runner.provenance".split()),
+    *(f"kronbench_suite.runner.{name}" for name in "items item_entries plans provenance".split()),
+    "kronbench_suite.resources",
 }
+# Modules in the folder of a paper or of a study
+_OF_PAPER = re.compile(r"kronbench_suite\.(papers|studies)\.")
 # Warm-up comes before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
 _BEFORE_THE_CLOCK = {"kronbench_suite.runner.warm_up", "kronbench.datasets"}
@@ -58,7 +59,7 @@ def table_code(item: Item) -> dict[str, str]:
     settings of threads in ``kronbench/__init__.py``. A solver of another package counts with the
     file of its module.
     """
-    modules, foreign = ["kronbench", "kronbench_suite.runner.job", item.experiment_module], {}
+    modules, foreign = ["kronbench", "kronbench_suite.runner.job", item.measure_module], {}
     for path in import_paths(item.parameters):
         module, _, name = path.rpartition(".")
         if file_of(module):
@@ -101,14 +102,14 @@ def data_code(name: str) -> dict[str, str]:
     return package | _code_of(*makers, but=_CARRIERS)
 
 
-def drawing_digest(item: Item) -> str:
+def plot_digest(item: Item) -> str:
     """One sha256 of what a figure or table depends on, the paper's numbers among it.
 
     Of an item all counts but its words, which only the page shows; of the items whose numbers it
     takes, where these are.
     """
     templates = package_path("report", "templates").glob("table*") if item.layout else ()
-    code = _code_of("kronbench_suite.report.render", item.drawing_module, but=_CARRIERS)
+    code = _code_of("kronbench_suite.report.render", item.plot_module, but=_CARRIERS)
     settings = dataclasses.asdict(dataclasses.replace(item, title="", caption="", numbers_of=()))
     settings["numbers_of"] = [str(path) for path in item.drawn_from if item.numbers_of]
     return _digest([code, settings], [*item.printed_files, *templates])
@@ -129,8 +130,8 @@ def page_digest(plan: Plan) -> str:
 
 def words_of_code(item: Item) -> set[str]:
     """The names and texts in the code that measures and draws an item, as it is written."""
-    modules = {*_code_of("kronbench_suite.report.render", item.drawing_module, but=_CARRIERS)}
-    if item.experiment:
+    modules = {*_code_of("kronbench_suite.report.render", item.plot_module, but=_CARRIERS)}
+    if item.measure:
         modules |= {module for module in table_code(item) if file_of(module)}
     return set().union(*map(_words_in, modules))
 
@@ -216,7 +217,7 @@ def parameters_of(experiment: str) -> dict[str, tuple]:
         if name in seen:
             continue
         seen.add(name)
-        imports = [imported for imported in read_module(name)[2] if ".papers." in imported[0]]
+        imports = [imported for imported in read_module(name)[2] if _OF_PAPER.match(imported[0])]
         waiting += [_defining_module(*imported) for imported in imports]
         tree = parsed(file_of(name))
         body = [node for node in tree.body if isinstance(node, ast.Assign)]

@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.papers.airola.draw.early_stopping import draw as draw_curves
 from kronbench_suite.papers.airola.measure import (
     early_stopping,
     method_comparison,
     repeated_protocol,
 )
 from kronbench_suite.papers.airola.measure.early_stopping import run
-from kronbench_suite.runner.items import load_plan
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.papers.airola.plot.early_stopping import draw as draw_curves
+from kronbench_suite.runner.job import run_measurement
+from kronbench_suite.runner.plans import load_plan
 from kronbench_suite.runner.seeds import generator
 from tests.helpers import merged
 
@@ -56,7 +56,7 @@ def test_both_forms_reach_the_same_risk_and_ranking(data):
         "folds": [0],
         "iterations": 40,
     }
-    frame = run_experiment("airola.early_stopping", spec, data, "gpcr")
+    frame = run_measurement("airola.early_stopping", spec, data, "gpcr")
     assert len(frame) == 2 * 2 * 40
     last = frame[frame["iteration"] == 40].pivot(
         index="method", columns="form", values=["risk", "auc"]
@@ -143,7 +143,7 @@ def seed_of(draw):
 
 
 def test_a_draw_is_the_mean_over_the_folds_of_the_protocol_from_another_seed(data):
-    frame = run_experiment("airola.repeated_protocol", DRAWN, data, "GPCR")
+    frame = run_measurement("airola.repeated_protocol", DRAWN, data, "GPCR")
     assert len(frame) == 2 * 2 * 12
     for draw in (0, 1):
         seed = seed_of(draw)
@@ -157,7 +157,7 @@ def test_a_draw_is_the_mean_over_the_folds_of_the_protocol_from_another_seed(dat
 
 
 def test_methods_are_compared_on_the_same_draw_and_edges_are_counted(data):
-    frame = run_experiment("airola.repeated_protocol", METHODS, data, "GPCR")
+    frame = run_measurement("airola.repeated_protocol", METHODS, data, "GPCR")
     assert frame[["draw", "method"]].to_numpy().tolist() == [
         [draw, method] for draw in (0, 1) for method in ("KronRidge", "KNN")
     ]

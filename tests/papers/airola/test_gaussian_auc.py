@@ -7,7 +7,7 @@ import pytest
 from kronbench.datasets.drug_target import labelled_pairs
 from kronbench.models import PairLibSVM
 from kronbench_suite.papers.airola.measure.gaussian_auc import LibSVMKernel
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 
 SPEC = {"fraction": 0.25, "folds": [0, 5], "regs": [0.5, 8.0], "seed": 7}
 
@@ -19,7 +19,7 @@ def test_kernel_values_that_are_made_once_give_the_same_rows(data):
         parameters = {"gamma": 1.0, "precompute": precompute}
         libsvm = {"solver": "kronbench.models.PairLibSVM", "parameters": parameters}
         spec = SPEC | {"solvers": {"LibSVM": libsvm}, "sizes": {"LibSVM": [100, 201, 300]}}
-        tables.append(run_experiment("airola.gaussian_auc", spec, data, "GPCR"))
+        tables.append(run_measurement("airola.gaussian_auc", spec, data, "GPCR"))
     anew, shared = (table.drop(columns="peak_mib") for table in tables)
     pd.testing.assert_frame_equal(anew, shared, check_exact=True)
 

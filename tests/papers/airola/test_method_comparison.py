@@ -10,9 +10,9 @@ from kronbench.datasets.dataset import Dataset
 from kronbench.datasets.generators import registered_checkerboard
 from kronbench.evaluation import roc_auc
 from kronbench.models import PairKNN
-from kronbench_suite.papers.airola.draw import baseline_parameters, method_auc, method_seconds
 from kronbench_suite.papers.airola.measure import method_comparison
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.papers.airola.plot import baseline_parameters, method_auc, method_seconds
+from kronbench_suite.runner.job import run_measurement
 
 SPEC = {
     "fraction": 0.25,
@@ -55,7 +55,7 @@ ITEM = types.SimpleNamespace(protocol={"folds": 9, "test_over_train": 0.25})
 
 @pytest.fixture(scope="module")
 def frame(data):
-    return run_experiment("airola.method_comparison", SPEC, data, "GPCR")
+    return run_measurement("airola.method_comparison", SPEC, data, "GPCR")
 
 
 def test_every_method_has_a_score_on_every_fold(frame):
@@ -96,7 +96,7 @@ def test_a_selection_beside_a_twin_is_timed_on_one_inner_fold(data, monkeypatch)
     monkeypatch.setattr(method_comparison._Method, "inner_areas", inner_areas)
     methods = {name: SPEC["methods"][name] for name in ("SGD hinge", "SGD hinge, ours")}
     spec = {**SPEC, "folds": [4], "methods": methods}
-    frame = run_experiment("airola.method_comparison", spec, data, "GPCR")
+    frame = run_measurement("airola.method_comparison", spec, data, "GPCR")
     assert given == [("dual", 3), (None, 1)]
     assert frame["reg"].nunique() == 1
     assert frame["auc"].iloc[0] == pytest.approx(frame["auc"].iloc[1], abs=1e-9)
@@ -108,7 +108,7 @@ def test_the_baselines_are_tested_with_each_value(data):
     methods = {"KNN": knn, "SGD hinge": sgd}
     grids = {"n_neighbors": [1, 15], "reg": [0.25, 4]}
     spec = SPEC | {"folds": [4], "methods": methods, "grids": grids}
-    frame = run_experiment("airola.baseline_parameters", spec, data, "GPCR")
+    frame = run_measurement("airola.baseline_parameters", spec, data, "GPCR")
     assert frame["n_neighbors"].tolist()[:2] == [1, 15]
     assert frame["reg"].tolist()[2:] == [0.25, 4]
     _, *train, test_set = next(method_comparison.splits(spec, data))
@@ -136,7 +136,7 @@ def test_a_checkerboard_is_drawn_anew_for_training_and_test():
     assert len(np.unique(np.concatenate(vertices))) == 4 * 40
     method = method_comparison._Method(SPEC["methods"]["KronRidge"], SPEC, "checkerboards")
     assert method.make(0).row_kernel == "gaussian"
-    frame = run_experiment("airola.method_comparison", SPEC, board, "Board")
+    frame = run_measurement("airola.method_comparison", SPEC, board, "Board")
     assert not frame["cross_validated"].any()
     assert frame["method"].tolist() == ["KronRidge", "SGD hinge", "KNN"] * 2
     # a model of its own for each board

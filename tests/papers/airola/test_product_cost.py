@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kronbench_suite.papers.airola.draw import complexity
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.papers.airola.plot import complexity
+from kronbench_suite.runner.job import run_measurement
 
 COST = {
     "features": 5,
@@ -21,7 +21,7 @@ COST = {
 
 @pytest.mark.parametrize("form", ["dual", "primal"])
 def test_products_agree_and_operations_follow_the_printed_complexity(form):
-    frame = run_experiment("airola.product_cost", COST | {"form": form}, None, "all")
+    frame = run_measurement("airola.product_cost", COST | {"form": form}, None, "all")
     assert frame["deviation"].max() < 1e-12
     if form == "dual":
         (sentence,) = frame.attrs["skipped"]

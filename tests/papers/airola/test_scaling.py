@@ -7,12 +7,12 @@ import pytest
 
 from kronbench.evaluation import roc_auc
 from kronbench.models import KronSVM
-from kronbench_suite.papers.airola.draw.scaling import draw
 from kronbench_suite.papers.airola.measure import scaling
 from kronbench_suite.papers.airola.measure.scaling import Folds, Solvers
+from kronbench_suite.papers.airola.plot.scaling import draw
 from kronbench_suite.resources import printed_path
 from kronbench_suite.runner.clock import Timing
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 from kronbench_suite.runner.processes import fresh_process
 from kronbench_suite.runner.seeds import generator
 
@@ -39,7 +39,7 @@ BOARDS = {key: value for key, value in SPEC.items() if key != "folds"} | {"sizes
 
 @pytest.fixture(scope="module")
 def frame(data):
-    return run_experiment("airola.scaling", SPEC, data, "GPCR")
+    return run_measurement("airola.scaling", SPEC, data, "GPCR")
 
 
 def test_each_model_is_trained_once_and_predicts_both_ways(frame):
@@ -113,7 +113,7 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     assert end["next_seconds"] == pytest.approx(1000)
 
     printed = printed_path("airola", "figure6-text.csv")
-    item = SimpleNamespace(printed_files=[printed], drawing_options={})
+    item = SimpleNamespace(printed_files=[printed], plot_options={})
     training, prediction, _ = draw(frame, item).axes
     crosses = [
         [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
@@ -125,7 +125,7 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
 def test_a_solver_may_have_a_cap_of_its_own(data):
     entry = SPEC["solvers"]["KronSVM"]
     spec = SPEC | {"solvers": {"KronSVM": entry}, "folds": [0], "time_caps": {"KronSVM": 0.0}}
-    assert set(run_experiment("airola.scaling", spec, data, "GPCR")["size"]) == {200}
+    assert set(run_measurement("airola.scaling", spec, data, "GPCR")["size"]) == {200}
 
 
 def test_a_program_with_other_numbers_than_those_it_should_have_is_not_timed():
@@ -138,7 +138,7 @@ def test_a_program_with_other_numbers_than_those_it_should_have_is_not_timed():
     }
     regs = {"KronSVM": [0.5], "the same": [0.5], "another": [5.0], "LibSVM": [0.5]}
     spec = BOARDS | {"sizes": [20], "solvers": solvers, "regs": regs}
-    frame = run_experiment("airola.scaling", spec, None, "all")
+    frame = run_measurement("airola.scaling", spec, None, "all")
     assert set(frame["method"]) == {"KronSVM", "the same"}
     first, second = frame.attrs["skipped"]
     assert first.startswith("another was not timed: on the smallest problem its decision values")
@@ -157,7 +157,7 @@ def test_each_library_has_a_process_of_its_own(monkeypatch):
     monkeypatch.setattr(scaling, "fresh_process", recorded)
     ours = SPEC["solvers"] | {"KronSVM, ours": SPEC["solvers"]["KronSVM"]}
     spec = BOARDS | {"sizes": [20], "solvers": ours, "regs": {key: [0.5] for key in ours}}
-    frame = run_experiment("airola.scaling", spec, None, "all")
+    frame = run_measurement("airola.scaling", spec, None, "all")
     assert begun == [["KronSVM", "KronSVM, ours"], ["LibSVM"]]
     peaks = frame.groupby("method")["peak_mib"].max()
     assert peaks["KronSVM"] == peaks["KronSVM, ours"] != peaks["LibSVM by vec trick"]

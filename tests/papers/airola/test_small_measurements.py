@@ -5,15 +5,15 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from kronbench.pairs import LOSSES
-from kronbench_suite.papers.airola.draw import losses
 from kronbench_suite.papers.airola.measure import loss_derivatives
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.papers.airola.plot import losses
+from kronbench_suite.runner.job import run_measurement
 from kronbench_suite.runner.seeds import generator
 
 
 def test_kernel_entries_are_those_of_all_pairs_of_vertices(data):
     spec = {"shows": "gaussian_kernels", "gammas": [1e-9, 1e-2, 1e3], "seed": 5}
-    frame = run_experiment("airola.small_tables", spec, data, data.name)
+    frame = run_measurement("airola.small_tables", spec, data, data.name)
     for side, name in (("start", "drug_similarity"), ("end", "target_similarity")):
         part = frame[frame["side"] == side].set_index("gamma")
         entries = np.exp(-1e-2 * pdist(data[name]) ** 2)
@@ -26,7 +26,7 @@ def test_kernel_entries_are_those_of_all_pairs_of_vertices(data):
 
 def test_losses_agree_with_differences_and_with_the_printed_formulas():
     spec = {"draws": 2, "n": 30, "seed": 1}
-    frame = run_experiment("airola.loss_derivatives", spec, None, "all")
+    frame = run_measurement("airola.loss_derivatives", spec, None, "all")
     assert set(frame["loss"]) == set(LOSSES) == set(losses.FORMULAS)
     assert frame[["gradient_deviation", "hessian_deviation"]].max(axis=None) < 1e-8
     assert frame["printed_deviation"].max() < 1e-14

@@ -4,7 +4,7 @@ import numpy as np
 
 from kronbench.linalg import KernelColumns, incomplete_cholesky
 from kronbench_suite.papers.bach.measure.csi_steps import redo_cholesky
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 
 SPEC = {
     "sizes": [300, 600],
@@ -20,7 +20,7 @@ SPEC = {
 
 
 def test_seconds_of_steps_lie_within_their_spread():
-    frame = run_experiment("bach.csi_steps", SPEC, None, "all")
+    frame = run_measurement("bach.csi_steps", SPEC, None, "all")
     assert (frame["repeats"] >= 3).all()
     assert (frame["seconds_low"] <= frame["seconds"]).all()
     assert (frame["seconds"] <= frame["seconds_high"]).all()

@@ -14,13 +14,13 @@ from sklearn.model_selection import ShuffleSplit
 from kronbench.datasets import load
 from kronbench.datasets.registry import find
 from kronbench.linalg import gram
-from kronbench_suite.papers.bach.draw import minimal_rank as table, rank_readings, repeated_ranks
 from kronbench_suite.papers.bach.measure import minimal_rank
 from kronbench_suite.papers.bach.measure.repeated_ranks import _numerical_rank
+from kronbench_suite.papers.bach.plot import minimal_rank as table, rank_readings, repeated_ranks
 from kronbench_suite.report.claim_files import load_statements
 from kronbench_suite.resources import printed_path
-from kronbench_suite.runner.items import load_scales
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
+from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.runner.seeds import generator
 
 PLAN = load_scales()[0]
@@ -52,7 +52,7 @@ PRINTED = pd.DataFrame(
 
 
 def rows_of_ranks(ranks, tried=29, errors=(0.3, 0.3)):
-    reading = ITEM.drawing_options
+    reading = ITEM.plot_options
     rows = [
         reading | {"decomposition": name, "rank": rank, "tried": tried}
         for name, rank in ranks.items()
@@ -106,7 +106,7 @@ def test_the_row_of_a_data_set_has_the_factor_to_the_printed_ranks():
 def test_errors_of_full_rank_factors_reach_that_of_the_full_kernel(name):
     data = load(name, policy="surrogate")
     spec = SPEC | {"max_rank": 10**6, "ahead_points": 0}
-    frame = run_experiment("bach.minimal_rank", spec, data, name)
+    frame = run_measurement("bach.minimal_rank", spec, data, name)
     ranks = frame[(frame["decomposition"] == "cholesky") & (frame["stop"] == "none")]
     assert ranks.loc[ranks["bound"] == "deviation", "rank"].notna().all()
     assert set(frame["agreement"]) == {data.agreement}
@@ -119,7 +119,7 @@ DRAWN = SPEC | {"draws": 3, "readings_points": 0, "ahead_points": 0}
 @pytest.fixture(scope="module")
 def drawn():
     data = load("liver", policy="surrogate")
-    frame = run_experiment("bach.repeated_ranks", DRAWN, data, "liver")
+    frame = run_measurement("bach.repeated_ranks", DRAWN, data, "liver")
     return pd.read_csv(io.StringIO(frame.assign(source="mirror").to_csv(index=False)))
 
 

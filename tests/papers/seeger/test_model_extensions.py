@@ -1,6 +1,6 @@
 """Section 7: low rank, coupling and uncertain targets."""
 
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 from tests.small_classes import COMMON, documents, pixels
 
 
@@ -18,7 +18,7 @@ def test_extensions():
         "vague": 0.5,
         "tree_variances": [4, 4, 4],
     }
-    frame = run_experiment("seeger.model_extensions", spec, pixels(), "satimage")
+    frame = run_measurement("seeger.model_extensions", spec, pixels(), "satimage")
     corrected = frame[frame["variant"] == "corrected"]
     assert corrected["deviation"].is_monotonic_decreasing
     coupling = frame[frame["extension"] == "coupling"]
@@ -28,6 +28,6 @@ def test_extensions():
     # criterion to about 1e-4: on one processor the learned one ends below, on another above.
     assert (psi["learned"] <= psi["none"] * (1 + 2e-4)).all()
     assert psi["learned"][120] < 0.95 * psi["none"][120]
-    frame = run_experiment("seeger.model_extensions", spec, documents(), "ipc-d")
+    frame = run_measurement("seeger.model_extensions", spec, documents(), "ipc-d")
     assert frame["variant"].tolist() == ["left out", "EM", "all known"]
     assert frame["iterations"].notna().tolist() == [False, True, False]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kronbench_suite.papers.seeger.measure.newton_iterations import _in_step
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 from tests.small_classes import COMMON, documents
 
 SPEC = COMMON | {
@@ -18,7 +18,7 @@ SPEC = COMMON | {
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_iterations_come_down_to_the_same_mode(dense):
-    frame = run_experiment("seeger.newton_iterations", SPEC, documents(dense=dense), "ipc-d")
+    frame = run_measurement("seeger.newton_iterations", SPEC, documents(dense=dense), "ipc-d")
     ours = frame[frame["iteration"] == "ours"]
     assert ours.groupby("model")["reached"].sum().tolist() == [1, 1]
     known = ours.dropna(subset=["gap"])
@@ -32,7 +32,7 @@ def test_iterations_come_down_to_the_same_mode(dense):
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_the_printed_iteration_ends_before_rounding_does_and_says_what_rounding_decides(dense):
-    frame = run_experiment("seeger.newton_iterations", SPEC, documents(dense=dense), "ipc-d")
+    frame = run_measurement("seeger.newton_iterations", SPEC, documents(dense=dense), "ipc-d")
     printed = frame[frame["iteration"] == "printed"]
     for _, path in printed.groupby("model"):
         assert (path["excess"] <= 1e-10).tolist() == [False] * (len(path) - 1) + [True]

@@ -5,7 +5,7 @@ from sklearn.base import clone
 
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
 from kronbench_suite.papers.seeger.measure.reject_curves import joint_log_proba, learn
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 from tests.models.hierarchical_problems import clouds
 from tests.small_classes import COMMON, pixels
 
@@ -14,7 +14,7 @@ def test_curves_of_other_scalings_begin_at_what_was_learned():
     spec = COMMON | {"methods": ["1rest"], "partitions": 1, "other_scalings": {"none": ["1rest"]}}
     spec |= {"start": 10, "bias_variance": 1.0, "noise": 1e-3, "max_evaluations": 6}
     spec |= {"coarse": 60, "points": 11}
-    frame = run_experiment("seeger.reject_curves", spec, pixels(), "satimage")
+    frame = run_measurement("seeger.reject_curves", spec, pixels(), "satimage")
     assert (frame["hyperparameters"] == 6).all()
     assert (frame["advantage"] == 0).all()
     # in the units of the file, tens, widths are hundreds of times smaller

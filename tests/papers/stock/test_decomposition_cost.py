@@ -6,11 +6,11 @@ import pytest
 from kronbench.datasets.drug_target import kernels
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
-from kronbench_suite.papers.stock.draw.decomposition_cost import tabulate
 from kronbench_suite.papers.stock.measure.decomposition_cost import at_another_weight
 from kronbench_suite.papers.stock.measure.kernels import PRECOMPUTED
-from kronbench_suite.runner.items import load_plan
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.papers.stock.plot.decomposition_cost import tabulate
+from kronbench_suite.runner.job import run_measurement
+from kronbench_suite.runner.plans import load_plan
 from tests.helpers import merged
 
 SPEC = {
@@ -25,7 +25,7 @@ SPEC = {
 
 @pytest.fixture(scope="module")
 def frame(nr):
-    return run_experiment("stock.decomposition_cost", SPEC, nr, "nr").assign(dataset="nr")
+    return run_measurement("stock.decomposition_cost", SPEC, nr, "nr").assign(dataset="nr")
 
 
 def test_coefficients_from_the_eigenpairs_are_those_of_models_trained_anew(nr):

@@ -11,16 +11,16 @@ from sklearn.metrics import roc_auc_score
 from kronbench.datasets import load
 from kronbench.datasets.drug_target import kernels
 from kronbench.models import TwoStepRidge
-from kronbench_suite.papers.stock.draw import (
+from kronbench_suite.papers.stock.measure import leave_one_out_grid
+from kronbench_suite.papers.stock.plot import (
     leave_one_out_table,
     regularization_curves,
     regularization_maps,
 )
-from kronbench_suite.papers.stock.measure import leave_one_out_grid
 from kronbench_suite.report.numbers import read_printed
 from kronbench_suite.runner.clock import Timing
-from kronbench_suite.runner.items import load_plan
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
+from kronbench_suite.runner.plans import load_plan
 from tests.helpers import merged
 
 GRID = {
@@ -39,7 +39,7 @@ ITEM = load_plan(merged()).item("stock", "table-6.1")
 
 @pytest.fixture(scope="module")
 def grid(nr):
-    return run_experiment("stock.leave_one_out_grid", GRID, nr, "nr")
+    return run_measurement("stock.leave_one_out_grid", GRID, nr, "nr")
 
 
 def areas_of(frame, dataset="nr", quantity="AUC"):
@@ -131,7 +131,7 @@ def test_the_printed_numbers_of_nr_come_out():
     if not os.environ.get("KRONBENCH_MIRROR"):
         pytest.skip("KRONBENCH_MIRROR is not set")
     nr = load("nr", policy="real")
-    frame = run_experiment("stock.leave_one_out_grid", dict(ITEM.parameters), nr, "nr")
+    frame = run_measurement("stock.leave_one_out_grid", dict(ITEM.parameters), nr, "nr")
     best = frame.groupby(["method", "setting"])["auc"].max().to_dict()
     printed = {("KK", "A"): 0.8662, ("TS", "A"): 0.8857, ("TS", "C"): 0.8515, ("KK", "D"): 0.7107}
     printed |= {("TS*", "D"): 0.7275, ("TS", "D"): 0.7269}
@@ -146,7 +146,7 @@ def test_the_papers_own_way_predicts_what_the_shortcut_does(grid):
 
 
 def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
-    frame = run_experiment("stock.leave_one_out_grid", GRID | {"submatrix_cap": 0}, nr, "nr")
+    frame = run_measurement("stock.leave_one_out_grid", GRID | {"submatrix_cap": 0}, nr, "nr")
     sampled = frame[frame["method"] == "KK by submatrices"]
     assert sampled["auc"].isna().all()
     assert sampled["deviation"].max() < 1e-8
@@ -164,7 +164,7 @@ def test_what_would_take_too_long_is_sampled_and_extrapolated_and_said_so(nr):
 def test_no_clock_decides_which_areas_there_are(grid, nr, monkeypatch):
     clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: 1e6 * clock())  # of a very slow machine
-    slow = run_experiment("stock.leave_one_out_grid", GRID, nr, "nr")
+    slow = run_measurement("stock.leave_one_out_grid", GRID, nr, "nr")
     assert slow["seconds"].max() > 1e3
     pd.testing.assert_series_equal(slow["auc"], grid["auc"])
 

@@ -15,7 +15,7 @@ from kronbench_suite.papers.stock.measure.mini_batches import (
     _selected,
     path_features,
 )
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 from tests.small_corpus import small_lshtc
 
 SPEC = {
@@ -53,7 +53,7 @@ def test_batches_end_where_one_fit_to_all_documents_does(arrays, monkeypatch):
 
     spy("_evaluated", corpora)
     spy("ranking_areas", scored)
-    frame = run_experiment("stock.mini_batches", SPEC, lshtc(arrays), "lshtc")
+    frame = run_measurement("stock.mini_batches", SPEC, lshtc(arrays), "lshtc")
     corpus = corpora[-1][0]
     last = frame[frame["documents"] == len(corpus.train)]
     assert last["documents"].iloc[0] == 400

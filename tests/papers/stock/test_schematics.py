@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kronbench.models import TwoStepRidge
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.runner.job import run_measurement
 from tests.helpers import matrix
 
-run = functools.partial(run_experiment, "stock.schematics")
+run = functools.partial(run_measurement, "stock.schematics")
 SYSTEMS = {"scheme": "system_residuals", "seed": 5, "reg": 0.3, "reg_cols": 2.0}
 
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kronbench_suite.papers.stock.draw import shortcut_accuracy as drawing
 from kronbench_suite.papers.stock.measure import shortcut_accuracy
 from kronbench_suite.papers.stock.measure.retraining import retrained_kron_leave_one_out
-from kronbench_suite.runner.job import run_experiment
+from kronbench_suite.papers.stock.plot import shortcut_accuracy as drawing
+from kronbench_suite.runner.job import run_measurement
 from tests.models.complete_problems import make_problem, problems, retrained, splits
 
 SHORT = {"seed": 5, "regs": [0.5], "retrainings": 3}
 
 
 def test_shortcuts_agree_with_retraining(nr):
-    frame = run_experiment("stock.shortcut_accuracy", SHORT, nr, "nr")
+    frame = run_measurement("stock.shortcut_accuracy", SHORT, nr, "nr")
     others = frame["model"].str.contains(",")
     assert others.sum() == 3 * 3
     # what the paper calls valid for every filter holds for ridge regression alone
@@ -41,7 +41,7 @@ def test_a_shortcut_that_is_wrong_deviates(nr, monkeypatch, wrong):
         return right(self, "B" if setting == "D" else setting)
 
     monkeypatch.setattr(model, "loo", loo)
-    frame = run_experiment("stock.shortcut_accuracy", SHORT, nr, "nr")
+    frame = run_measurement("stock.shortcut_accuracy", SHORT, nr, "nr")
     table = drawing.tabulate(frame, None, None)
     deviation = table[table["speed-up"].notna()].set_index(["model", "setting"])[
         "largest deviation"
@@ -62,7 +62,7 @@ def test_the_time_of_all_retrainings_follows_from_those_that_were_made(nr, monke
         }
 
     monkeypatch.setattr(shortcut_accuracy, "time_interleaved", pretended)
-    frame = run_experiment("stock.shortcut_accuracy", SHORT, nr, "nr")
+    frame = run_measurement("stock.shortcut_accuracy", SHORT, nr, "nr")
     frame = frame[frame["retraining_seconds"].notna()]
     m, q = nr["values"].T.shape
     left_out = frame["setting"].map({"A": m * q, "B": m, "C": q, "D": m * q})
@@ -74,7 +74,7 @@ def test_the_time_of_all_retrainings_follows_from_those_that_were_made(nr, monke
 
 def test_the_table_says_what_was_measured_and_what_was_extrapolated(nr):
     m, q = nr["values"].T.shape
-    frame = run_experiment("stock.shortcut_accuracy", SHORT | {"retrainings": m}, nr, "nr")
+    frame = run_measurement("stock.shortcut_accuracy", SHORT | {"retrainings": m}, nr, "nr")
     assert frame.loc[frame["model"] == "TS", "repeats"].ge(3).all()
     table = drawing.tabulate(frame, None, None).set_index(["model", "setting"])
     assert table.loc[("KK", "B"), "retraining is"] == "measured"

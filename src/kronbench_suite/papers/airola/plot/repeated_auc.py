@@ -1,0 +1,37 @@
+"""AUC over several draws of the pairs and folds, beside the printed values."""
+
+from kronbench.intervals import half_width
+from kronbench_suite.papers.airola.plot.rows import printed_number, rows_by, weight
+
+
+def tabulate(frame, item, printed):
+    """One row for each data set, method, form, weight and iteration: means over draws.
+
+    ``deviation`` is that of one draw. The drawing options ``regs`` and ``iterations`` say at which
+    points of the curves.
+    """
+    for column, shown in (("reg", "regs"), ("iteration", "iterations")):
+        if column in frame:
+            frame = frame[frame[column].isin(item.plot_options[shown])]
+
+    def numbers(part):
+        auc = part["auc"]
+        row = {
+            "ours": auc.mean(skipna=False),
+            "±": half_width(auc),
+            "deviation": auc.std(),
+            "lowest": auc.min(),
+            "highest": auc.max(),
+            "draws": len(part),
+        }
+        if item.printed:
+            row["paper"] = printed_number(printed, part)
+            row["difference"] = row["ours"] - row["paper"]
+        if "reg" in part:
+            row["λ"] = weight(part)
+        if "on_edge" in part:
+            row["on edge"] = part["on_edge"].sum(min_count=1)
+        return row
+
+    keys = ("dataset", "method", "form", "reg", "iteration")
+    return rows_by(frame, [name for name in keys if name in frame], numbers)

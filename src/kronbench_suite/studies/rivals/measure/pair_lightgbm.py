@@ -1,0 +1,39 @@
+"""LightGBM on both sides' features, as a solver of pairs."""
+
+from __future__ import annotations
+
+import lightgbm
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from kronbench.pairs import PairData
+from kronbench_suite.studies.rivals.measure.pair_rivals import features
+
+
+class PairLightGBM(BaseEstimator):
+    """Boosted trees on the features [d, t]: logistic loss for two labels, else squared error."""
+
+    def __init__(self, n_estimators=100, num_leaves=31, learning_rate=0.1, random_state=None):
+        self.n_estimators = n_estimators
+        self.num_leaves = num_leaves
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def fit(self, X: PairData, y: np.ndarray) -> PairLightGBM:
+        """Boost on n pairs with labels y (n,)."""
+        two = len(np.unique(y)) == 2
+        model = lightgbm.LGBMClassifier if two else lightgbm.LGBMRegressor
+        # one thread and one way to count, for the same trees on every machine
+        fixed = {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+        self.booster_ = model(**self.get_params(), **fixed).fit(features(X), y).booster_
+        return self
+
+    def predict(self, X: PairData) -> np.ndarray:
+        """Scores (t,): affinities, or logits of the larger label."""
+        return self.booster_.predict(features(X), raw_score=True)
+
+    def decision_path(self, X: PairData, n_estimators) -> np.ndarray:
+        """Scores (t, s) by each number of trees, up to the fitted one."""
+        options, pairs = {"raw_score": True}, features(X)
+        scores = [self.booster_.predict(pairs, num_iteration=n, **options) for n in n_estimators]
+        return np.transpose(scores)

@@ -1,0 +1,47 @@
+"""The board: each score of each method, and which are tied with the best."""
+
+import pandas as pd
+
+from kronbench.intervals import half_width
+from kronbench_suite.runner.columns import SHOWN, Columns
+from kronbench_suite.studies.rivals.plot.comparisons import RATIOS, by_method, level_with_best
+
+COLUMNS = SHOWN | Columns(
+    key=("setting", "method", "measure"),
+    clock=("seconds",),
+)
+
+_MEASURES = {"AUC": "auc", "AUPR": "aupr", "C-index": "ci", "MSE": "mse"}
+_MEASURES |= {"interaction": "interaction"}
+
+
+def tabulate(frame, item, printed):
+    """One row for each data set, setting, method and measure; means are over draws."""
+    rows = []
+    for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
+        for measure, column in _MEASURES.items():
+            draws = by_method(part, column)
+            if draws.empty:
+                continue
+            best = level_with_best(draws, RATIOS[setting], measure != "MSE")
+            for method in draws:
+                own, values = part[part["method"] == method], draws[method].dropna()
+                rows.append(
+                    {
+                        "dataset": dataset,
+                        "setting": setting,
+                        "method": method,
+                        "measure": measure,
+                        "mean": values.mean(),
+                        "±": half_width(values, RATIOS[setting]),
+                        "best": int(method in best),
+                        "draws": len(values),
+                        "n_train": int(part["n_train"].iloc[0]),
+                        "n_test": int(part["n_test"].iloc[0]),
+                        "chosen": next(iter(own["chosen"].mode()), ""),
+                        "grid edges": own["grid_edges"].mean(),
+                        "seconds": (own["choosing_cpu"] + own["fitting_cpu"]).median(),
+                        "source": part["source"].iloc[0],
+                    }
+                )
+    return pd.DataFrame(rows)

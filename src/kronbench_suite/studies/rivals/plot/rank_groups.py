@@ -1,0 +1,63 @@
+"""Ranks over data sets that admit ties."""
+
+import numpy as np
+import pandas as pd
+
+from kronbench.intervals import half_width
+from kronbench_suite.report.style import new_figure
+from kronbench_suite.studies.rivals.plot.board_scores import COLOURS, KERNELS, legend
+from kronbench_suite.studies.rivals.plot.comparisons import TITLES, by_method, ranks
+
+
+def tabulate(frame, item, printed):
+    """One row for each setting and method that all data sets have; ranks are means over these."""
+    rows = []
+    for setting, of_setting in frame.groupby("setting", sort=False):
+        tables = {
+            dataset: ranks(by_method(part, "score"), setting)
+            for dataset, part in of_setting.groupby("dataset", sort=False)
+        }
+        common = set.intersection(*(set(table.index) for table in tables.values()))
+        ranked = pd.DataFrame({name: table["rank"] for name, table in tables.items()})
+        ranked = ranked.loc[[name for name in ranked.index if name in common]]
+        first = ranked.mean(axis=1).idxmin()
+        for method in ranked.index:
+            behind = ranked.loc[method] - ranked.loc[first]
+            entries = [table.loc[method] for table in tables.values()]
+            rows.append(
+                {
+                    "dataset": "all",
+                    "setting": setting,
+                    "method": method,
+                    "rank": ranked.loc[method].mean(),
+                    "low": np.mean([entry["low"] for entry in entries]),
+                    "high": np.mean([entry["high"] for entry in entries]),
+                    "group": int(not behind.mean() > half_width(behind)),
+                    "best": sum(entry["low"] == 1 for entry in entries),
+                    "data sets": len(entries),
+                    "source": frame["source"].iloc[0],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def draw(table, item):
+    """A panel for each setting: mean ranks, with the range that ties leave."""
+    settings = list(table["setting"].unique())
+    figure, axes = new_figure((len(settings) + 1) // 2, 2, height=2.2, sharex=True)
+    for panel in axes.flat[len(settings) :]:
+        panel.axis("off")
+    for panel, setting in zip(axes.flat, settings, strict=False):
+        part = table[table["setting"] == setting].sort_values("rank", ascending=False)
+        for place, row in enumerate(part.itertuples()):
+            colour = COLOURS.get(row.method, KERNELS)
+            panel.plot([row.low, row.high], [place, place], color=colour, lw=3, alpha=0.35)
+            face = colour if row.group else "white"
+            panel.plot(row.rank, place, "o", ms=4.5, color=colour, mfc=face)
+        names = [f"{row.method} ({row.best})" for row in part.itertuples()]
+        panel.set_yticks(range(len(part)), names, fontsize=7)
+        panel.set_title(TITLES[setting])
+    for panel in axes[-1]:
+        panel.set_xlabel("mean rank (1 is best)")
+    legend(figure, "cannot be told from the first", "behind the first")
+    return figure

@@ -1,0 +1,228 @@
+"""The board: the same splits for all, choices without test labels, ties by paired differences."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from kronbench.errors import InputError
+from kronbench.evaluation import margin_scores, mean_of_models
+from kronbench.own_pairs.contract import check_keeps_contract
+from kronbench.pairs import PairData
+from kronbench_suite.runner.plans import load_scales
+from kronbench_suite.studies.field.score_predictions import score_kept
+from kronbench_suite.studies.rivals.measure import board
+from kronbench_suite.studies.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
+from kronbench_suite.studies.rivals.plot import head_to_head, rank_groups
+from kronbench_suite.studies.rivals.plot.comparisons import level_with_best, ranks
+
+PLAN = next(plan for plan in load_scales() if plan.scale == "smoke")
+SPEC = dict(PLAN.item("rivals", "table-1").parameters)
+QUICK = ("margins", "KronRidge", "PairKNN", "ExtraTrees")
+
+
+def spec(*names, **changes):
+    methods = {name: SPEC["methods"][name] for name in names}
+    return SPEC | {"methods": methods, "draws": 1} | changes
+
+
+@pytest.fixture(scope="module")
+def measured(nr):
+    methods = (*QUICK, "two-step", "factors", "KronRidgeCV")
+    changes = {"settings": ["A", "B"], "draws": 3, "pairs": {"others": 2000}}
+    frame = board.run(spec(*methods, **changes), nr, None)
+    return frame.assign(dataset="NR", source="surrogate")
+
+
+@pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
+def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(nr, setting):
+    problem = board._Problem(nr, spec(pairs={"others": 400}, inner={"others": 2}))
+    split = problem.split(setting, 0)
+    X = problem.inputs["kernels"]
+    assert len(split.train) == 400
+    assert len(split.inner) == 2
+    for train, test in [(split.train, split.test), *split.inner]:
+        assert not set(train) & set(test)
+        for side, new in ((X.rows, setting in "BD"), (X.cols, setting in "CD")):
+            if new:
+                assert not set(side[train]) & set(side[test])
+    for parts in split.inner:
+        assert set(np.concatenate(parts)) <= set(split.train)
+
+
+def test_labels_of_the_test_pairs_change_no_prediction(nr):
+    asked = spec(*QUICK)
+    kept = board.run(asked, nr, None).attrs["predictions"]
+    arrays = dict(nr.arrays)
+    labels, values = arrays["labels"].copy(), arrays["values"].copy()
+    rows, cols = kept["A/0/rows"], kept["A/0/cols"]
+    labels[rows, cols] *= -1
+    values[rows, cols] = 1 - values[rows, cols]
+    changed = dataclasses.replace(nr, arrays=arrays | {"labels": labels, "values": values})
+    again = board.run(asked, changed, None).attrs["predictions"]
+    assert (again["A/0/labels"] == -kept["A/0/labels"]).all()
+    for name in QUICK:
+        np.testing.assert_array_equal(again[f"A/0/{name}"], kept[f"A/0/{name}"])
+
+
+def test_what_cannot_be_fitted_is_left_out_with_a_reason(nr):
+    asked = spec("margins", "two-step", settings=["B"])
+    asked["methods"]["gone"] = {"solver": "not_installed.Model"}
+    frame = board.run(asked, nr, None)  # of some of the pairs
+    assert set(frame["method"]) == {"margins"}
+    gone, two_step = sorted(frame.attrs["skipped"], key=lambda reason: "two-step" in reason)
+    assert "not_installed" in gone
+    assert two_step == "NR: two-step needs all pairs of the training vertices"
+
+
+def test_the_mean_of_two_methods_weighs_their_standardized_scores_alike():
+    one, other = np.array([0.0, 1.0, 2.0]), np.array([30.0, 10.0, 20.0])
+    deviation = np.sqrt(2 / 3)
+    expected = ((one - 1) / deviation + (other - 20) / (10 * deviation)) / 2
+    np.testing.assert_allclose(mean_of_models([one, other], standardized=True), expected)
+    plain = mean_of_models([one, other], standardized=False)
+    np.testing.assert_allclose(plain, (one + other) / 2)
+
+
+def test_scores_of_a_run_come_from_what_it_keeps_without_a_fit(measured, tmp_path):
+    path = tmp_path / "NR.npz"
+    np.savez_compressed(path, **measured.attrs["predictions"])
+    table = score_kept(path, [["KronRidge", "ExtraTrees"]]).set_index(["setting", "method"])
+    expected = measured.groupby(["setting", "method"])[["auc", "aupr", "interaction"]].mean()
+    np.testing.assert_allclose(table.loc[expected.index, list(expected)], expected)
+    kept = measured.attrs["predictions"]
+    areas = []
+    for draw in range(3):
+        place = f"A/{draw}"
+        parts = [kept[f"{place}/{name}"] for name in ("KronRidge", "ExtraTrees")]
+        scores = mean_of_models(parts, standardized=True)
+        areas.append(roc_auc_score(kept[f"{place}/positive"], scores))
+    assert table.loc[("A", "KronRidge and ExtraTrees"), "auc"] == pytest.approx(np.mean(areas))
+    with pytest.raises(InputError, match=r"--mean KronRidge,Forest: .* has margins, "):
+        score_kept(path, [["KronRidge", "Forest"]])
+    np.savez(path, rows=np.arange(3))
+    with pytest.raises(InputError, match="has no pairs"):
+        score_kept(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="not a file of predictions"):
+        score_kept(path)
+
+
+def test_predictions_are_rounded_by_less_than_one_in_eight_thousand():
+    scores = np.random.default_rng(0).standard_normal(1000) * 10.0 ** np.arange(-10, 10).repeat(50)
+    assert np.abs(board.short(scores) / scores - 1).max() <= 2**-13
+
+
+def test_principal_components_keep_the_distances_of_the_kernel():
+    Z = np.random.default_rng(1).standard_normal((20, 6))
+    coordinates = board.principal_components(Z @ Z.T, 10)
+    assert coordinates.shape == (20, 6)
+    distances = [np.square(points[:, None] - points[None]).sum(2) for points in (Z, coordinates)]
+    np.testing.assert_allclose(*distances, atol=1e-9)
+    np.testing.assert_array_equal(board.principal_components(Z @ Z.T, 2), coordinates[:, :2])
+
+
+def test_the_last_factors_solve_their_ridge_regressions():
+    rng = np.random.default_rng(2)
+    X = PairData.complete(np.zeros((12, 1)), np.zeros((9, 1)))
+    X, y = X[rng.permutation(108)[:80]], rng.standard_normal(80)
+    model = PairFactors(rank=3, reg=0.5, sweeps=4, random_state=0).fit(X, y)
+    rest = y - margin_scores(X, y, X)
+    for col in np.unique(X.cols):
+        pairs = X.cols == col
+        A = model.row_factors_[X.rows[pairs]]
+        expected = np.linalg.solve(A.T @ A + 0.5 * np.eye(3), A.T @ rest[pairs])
+        np.testing.assert_allclose(model.col_factors_[col], expected)
+
+
+def test_boosted_trees_along_their_number_are_those_of_each_number():
+    pytest.importorskip("lightgbm")
+    from kronbench_suite.studies.rivals.measure.pair_lightgbm import PairLightGBM
+
+    rng = np.random.default_rng(3)
+    X = PairData.complete(rng.standard_normal((20, 2)), rng.standard_normal((15, 3)))
+    y = np.sign(X.row_features[X.rows, 0] * X.col_features[X.cols, 1])
+    longest = PairLightGBM(20, random_state=0).fit(X[:200], y[:200])
+    path = longest.decision_path(X[200:], [5, 20]).T
+    for scores, number in zip(path, (5, 20), strict=True):
+        model = PairLightGBM(number, random_state=0).fit(X[:200], y[:200])
+        np.testing.assert_array_equal(scores, model.predict(X[200:]))
+    numbers = PairExtraTrees(20, random_state=0).fit(X[:200], y[:200]).predict(X[200:])
+    assert np.corrcoef(numbers, path[1])[0, 1] > 0.5
+
+
+def draws(**means):
+    """Ten draws whose scores move together, but for a little noise of each method."""
+    rng = np.random.default_rng(4)
+    common = rng.normal(0, 0.05, 10)
+    noise = rng.normal(0, 0.002, (len(means), 10))
+    noise -= noise.mean(1, keepdims=True)
+    return pd.DataFrame(
+        {name: at + common + noise[k] for k, (name, at) in enumerate(means.items())}
+    )
+
+
+def test_ties_are_those_of_paired_differences():
+    # 0.01 apart, which the draws' own deviation of 0.05 would hide
+    table = draws(best=0.80, near=0.7995, clear=0.79, last=0.70)
+    assert level_with_best(table, 1 / 3, True) == ["best", "near"]
+    assert level_with_best(-table, 1 / 3, False) == ["best", "near"]
+    assert level_with_best(table[:1], 1 / 3, True) == list(table)  # one draw tells nothing apart
+    found = ranks(table, "A")
+    assert found["rank"].tolist() == [1, 2, 3, 4]
+    assert found["low"].tolist() == [1, 1, 3, 4]
+    assert found["high"].tolist() == [2, 2, 3, 4]
+
+
+def rows(datasets, **means):
+    frames = []
+    for name in datasets:
+        long = draws(**means).rename_axis("draw").reset_index()
+        frames.append(
+            long.melt("draw", var_name="method", value_name="score").assign(dataset=name)
+        )
+    return pd.concat(frames).assign(setting="A", source="mirror")
+
+
+def test_the_page_says_where_kron_ridge_loses():
+    frame = pd.concat(
+        [
+            rows(["e", "ic"], KronRidge=0.8, KronRidgeCV=0.8, LightGBM=0.7),
+            rows(["nr"], KronRidge=0.7, KronRidgeCV=0.8, LightGBM=0.8),
+        ]
+    )
+    table = head_to_head.tabulate(frame, None, None)
+    (words,) = table.loc[table["line"] == "words", "what follows"]
+    assert words.startswith("KronRidge")
+    assert words.endswith("(3 data sets)")
+    assert table["losses"].dropna().tolist() == ["KronRidge to LightGBM on nr (-0.100)"]
+    table = table[table["line"] == "rival"].set_index("ours")
+    ridge, cv = table.loc["KronRidge"], table.loc["KronRidgeCV"]
+    assert (ridge["loses"], ridge["ties"], ridge["wins"]) == (1, 0, 2)
+    assert ridge["loses on"] == "nr (-0.100)"
+    assert (cv["loses"], cv["ties"], cv["wins"], cv["loses on"]) == (0, 1, 2, "none")
+
+
+def test_the_group_of_the_first_is_by_the_ranks_of_the_data_sets():
+    frame = pd.concat(
+        [
+            rows(["e", "ic", "nr"], a=0.8, b=0.79, c=0.7),
+            rows(["gpcr", "davis", "ki"], a=0.79, b=0.8, c=0.7),
+        ]
+    )
+    table = rank_groups.tabulate(frame, None, None).set_index("method")
+    assert table["group"].to_dict() == {"a": 1, "b": 1, "c": 0}
+    assert table["best"].to_dict() == {"a": 3, "b": 3, "c": 0}
+    assert table.loc["c", ["rank", "low", "high"]].tolist() == [3, 3, 3]
+
+
+def test_the_method_of_the_tutorial_keeps_the_contract(tmp_path, monkeypatch):
+    page = Path(__file__).parents[3] / "docs" / "tutorials" / "board.md"
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "profiles.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    check_keeps_contract("profiles.Profiles")
