@@ -79,7 +79,7 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
 def test_its_contracts_are_those_of_the_shipped_papers(folder):
     parts = list(check_paper(*plan_with_paper(folder)))
     assert [wrong for _, wrong in parts] == [""] * 4
-    edit(folder / "draw" / "neighbours.py", "def draw(frame, item)", "def draw(frame)")
+    edit(folder / "plot" / "neighbours.py", "def draw(frame, item)", "def draw(frame)")
     edit(folder / "measure" / "left_out.py", "COLUMNS = Columns(", "COLUMNS = dict(")
     forget()
     wrong = [said for _, said in check_paper(*plan_with_paper(folder)) if said]
