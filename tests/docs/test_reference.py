@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import operator
 import re
 import runpy
 from dataclasses import fields
@@ -88,3 +89,9 @@ def test_what_a_path_returns_is_in_the_reference_with_all_that_it_holds():
     assert isinstance(KronRidge().path(PairData.complete([[1.0]], [[2.0]]), [3.0], [1.0]), path)
     described = re.findall(r"^ +(\w+) : ", path.__doc__, re.MULTILINE)
     assert described == [field.name for field in fields(path)]
+
+
+def test_the_ten_names_to_begin_with_are_there():
+    names = re.findall(r"`kronbench\.([\w.]+)`", kronbench.__doc__)
+    assert len(names) == 10
+    assert all(operator.attrgetter(name)(kronbench) is not None for name in names)
