@@ -11,7 +11,7 @@ from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
 
-def margin_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.0) -> np.ndarray:
+def additive_scores(train: PairData, y: ArrayLike, test: PairData, reg: float = 1.0) -> np.ndarray:
     """Predictions by a mean, an effect of the row vertex and one of the column vertex.
 
     Minimizes sum_h (y_h - mean(y) - a[row] - b[col])^2 + reg (||a||^2 + ||b||^2). A vertex without
