@@ -26,7 +26,7 @@ from kronbench.errors import InputError
 from kronbench.linalg.blas1 import dot
 from kronbench.linalg.gemm import multiply
 
-# What rounding leaves of the sum of a row that is zero, as a share of the largest entry.
+# Rounding leaves up to this share of the largest entry in the sum of a row that is zero.
 _ZERO_SUM_ROUNDING = 1e-13
 
 
@@ -85,7 +85,7 @@ class Covariance:
 
     def _squares_by_node(self, blocks, functions):
         """(P,) sums over pairs of e~_p'f_p, of blocks (., C) and functions (., P)."""
-        # e~ = (B' kron I) e of section 6.4; sums are in double precision.
+        # ``sum_below`` makes e~ = (B' kron I) e of section 6.4; the sums are in double precision.
         return sum(
             np.einsum("ip,ip->p", self.coupling.sum_below(E), F, dtype=np.float64)
             for E, F in zip(blocks, functions, strict=True)
@@ -93,7 +93,7 @@ class Covariance:
 
     def _gradient_of_shared(self, inner):
         """The gradient by the coupling from E'M F, where M is the one kernel."""
-        # e'K~ f is tr diag(v) B'(E'M F) B, and a bias without B.
+        # The derivative is that of e'K~ f = tr diag(v) B'(E'M F) B; the bias is without B.
         return (inner + inner.T) @ self.coupling.matrix * self.variance
 
 
@@ -115,7 +115,7 @@ class DualCovariance(Covariance):
     def images(self, blocks: list[np.ndarray]) -> list[np.ndarray]:
         """K~ A for several blocks in one pass over the kernels."""
         self.n_products += len(blocks)
-        # Section 6.4: B before and after the kernels, which come once where all nodes share one.
+        # B comes before and after the kernels (section 6.4), at once where all nodes share one.
         if self.which is None:
             coupled = [self.coupling.couple(block, self.variance) for block in blocks]
             out = self._through_one_kernel(self.kernels.product, coupled)
@@ -128,7 +128,7 @@ class DualCovariance(Covariance):
         return out
 
     def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
-        # As ``images``, with the kernels between new rows and those of the fit.
+        # This is ``images`` with the kernels between new rows and those of the fit.
         if self.which is None:
             out = self.kernels.cross(X, self.coupling.couple(block, self.variance))
         else:
@@ -144,7 +144,7 @@ class DualCovariance(Covariance):
         """
         eps_of_kernel, eps = self._eps
         rows, classes = self._diagonals
-        # sum_ic K~_ii,cc a_ic^2 with the diagonal as a sum of L products of a row and a class.
+        # The diagonal in sum_ic K~_ii,cc a_ic^2 is a sum of L products of two factors.
         squares = np.einsum("ij,ij,jl->il", block, block, classes, dtype=float)
         by_bias = eps * self.bias_variance * dot(block, block)
         return eps_of_kernel * float(np.vdot(squares, rows)) + by_bias
@@ -164,7 +164,7 @@ class DualCovariance(Covariance):
     @cached_property
     def _diagonals(self):
         """Factors (n, L) and (C, L) of the diagonal of K~, but for the bias."""
-        # Kernel l has the row factor M^(l)_ii, and for a class the sum of v_p of its nodes there.
+        # Kernel l has the row factor M^(l)_ii; the class factor sums v_p of nodes with kernel l.
         which = 0 if self.which is None else self.which
         of_kernel = np.arange(self.kernels.n_kernels)[:, None] == which
         classes = self.coupling.diagonal(np.where(of_kernel, self.variance, 0.0))
@@ -277,8 +277,10 @@ class FeatureCovariance(Covariance):
 
 
 def _side_by_side(blocks):
+    """Blocks (n, K) as one, (n, K times their number)."""
     return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
 
 def _cut(together, n):
+    """The n blocks again, each in C order."""
     return [together] if n == 1 else [np.ascontiguousarray(p) for p in np.hsplit(together, n)]

@@ -134,7 +134,7 @@ class CrossValidation:
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
         # The mode of the rows J that train gives a_[J], and scores of all rows, also of I (Eq. 3).
         mode = yield from self.solver.mode(covariance, loss, start)
-        # The right-hand side g_I = pi - y on the held-out rows I; s is a column of F (Eq. 7).
+        # The right-hand side is g_I = pi - y on the held-out rows I; s is a column of F (Eq. 7).
         held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.trains))
         image = yield held_out
         adjoint, n_adjoint = yield from self.solver.adjoint(
@@ -200,7 +200,7 @@ class Criterion:
 
     def evaluate(self, x: np.ndarray) -> tuple:
         """(Evaluation, gradient (m,), derivative by the logarithm of the bias variance)."""
-        # K~ under the hyperparameters of x; distances of the kernels are kept.
+        # The covariance follows the hyperparameters of x; distances of the kernels are kept.
         values = self.parameters(x)
         variance, coupling = values["variance"], self._coupling
         if self._gamma_groups is not None:
@@ -212,8 +212,8 @@ class Criterion:
             self._kernels, coupling, variance, self._bias_variance, self._gamma_groups
         )
         evaluation = self.folds.evaluate(covariance)
-        # Eq. 7, d Psi = tr E'(dK~) F, by logarithms of variances and widths, then by the coupling.
-        # By the variance of a node it is v_p e~_p' M^(p) f~_p (section 6.4); groups add up.
+        # Eq. 7 gives d Psi = tr E'(dK~) F by logarithms of variances and widths, then by B.
+        # By log v_p it is v_p e~_p' M^(p) f~_p (section 6.4), which the nodes of a group add up.
         vectors = evaluation.coefs, evaluation.adjoints
         pairs = list(zip(*vectors, strict=True))
         gradient: list[np.ndarray] = []

@@ -98,7 +98,7 @@ class DenseFeatures(LinearFeatures):
         self.n_rows, self.dtype = len(self.features), self.features.dtype
 
     def product(self, block: np.ndarray) -> np.ndarray:
-        # (X X') A with the stored (n, n) matrix, or X (X'A): n against 2 d multiplications.
+        # The product is (X X') A with a stored matrix, or X (X'A), n or 2 d multiplications each.
         if self.n_rows < 2 * self.features.shape[1]:
             return multiply(self._gram, block)
         return multiply(self.features, multiply(self.features.T, block))
@@ -282,18 +282,18 @@ class LowRankKernel(Kernels):
         With R = M_{.,I} M_I^-1: d(L L') = dM_{.,I} R' + R dM_{I,.} - R dM_I R'. Its diagonal
         is taken off where it is corrected; that of M does not depend on the width.
         """
-        # With the triangle L_I of the pivots M_{.,I} = L L_I' and M_I = L_I L_I', so that R is
+        # The triangle L_I of the pivots has M_{.,I} = L L_I' and M_I = L_I L_I', so that R is
         # L L_I^-1; ``slope`` is dM_{.,I} = -gamma |x - x'|^2 o M_{.,I} by log gamma.
         pivots = self.factor.pivots
         L, triangle = self.L, self.L[pivots]
         R = np.linalg.solve(triangle.T, L.T).T
         distances = squared_distances(self.X, self.X[pivots])
         slope = -self.gamma * distances * (L @ triangle.T)
-        # Eq. 9 times the block, in O(n k) a column.
+        # The product with Eq. 9 takes O(n k) a column.
         inner = R.T @ block
         out = slope @ inner + R @ (slope.T @ block - slope[pivots].T @ inner)
         if self.corrected:
-            # The diagonal of the same three terms.
+            # The same three terms give the diagonal of Eq. 9.
             diagonal = 2 * np.einsum("ij,ij->i", slope, R)
             diagonal -= np.einsum("ij,ij->i", R @ slope[pivots], R)
             out -= diagonal[:, None] * block
@@ -304,7 +304,7 @@ class LowRankKernel(Kernels):
         return (diagonal + self.correction if self.corrected else diagonal)[:, None]
 
     def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
-        # M_{*,I} (L_I)^-T L' of section 7.4: ``transform`` gives the rows of the factor.
+        # Section 7.4 has M_{*,I} (L_I)^-T L': ``transform`` makes rows of L for new points.
         values = gram(X, self.X[self.factor.pivots], kernel=self.kernel, gamma=self.gamma)
         return self.factor.transform(values) @ (self.L.T @ block)
 

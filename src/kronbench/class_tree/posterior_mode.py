@@ -25,7 +25,7 @@ _SHORTEST_STEP = 1e-6
 
 # An inner system is solved until the square of its residual has fallen to this part, or to the
 # gap that the Newton step itself is likely to leave: gap^2 / Phi.
-_FORCING = 0.05
+_FORCING_TERM = 0.05
 
 # Each class has a factor of its own up to so many of them: their Hessian is (C, C).
 _MOST_CLASSES_WITH_FACTORS = 64
@@ -161,7 +161,7 @@ class NewtonCG:
             # better than the gap that the step itself leaves, gap^2 / Phi, or than the tolerance.
             poor = mode.gap > mode.value
             weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
-            relative = min(_FORCING, mode.gap / mode.value)
+            relative = min(_FORCING_TERM, mode.gap / mode.value)
             step, step_image, n_inner = yield from _conjugate_gradients(
                 covariance,
                 loss,
@@ -212,7 +212,7 @@ class NewtonCG:
             max_iter=self.max_inner,
             inverse=inverse,
         )
-        # The image of s, of which the solution is needed no more.
+        # The image of s is all that is needed of the solution.
         if start is not None:
             image += old_image
         # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see.
@@ -276,7 +276,7 @@ def line_search(
     if not slope < 0:
         return 0.0
     prior = 0.5 * dot(mode.coef, mode.image)
-    # Armijo's rule, from the classical Newton step on.
+    # Armijo's rule is tried from the classical Newton step on.
     length = 1.0
     while length > _SHORTEST_STEP:
         scores = mode.scores + scores_step.dtype.type(length) * scores_step
@@ -284,13 +284,13 @@ def line_search(
         value = likelihood + prior + length * linear + 0.5 * length**2 * quadratic
         if value <= mode.value + 1e-4 * length * slope + 1e-14 * abs(mode.value):
             break
-        # The minimum of the parabola through the slope and both values, kept within bounds.
+        # The next length is the minimum of the parabola through slope and values, within bounds.
         curvature = 2 * (value - mode.value - length * slope) / length**2
         length *= float(np.clip(-slope / curvature / length, 0.1, 0.5))
     else:
         return 0.0
-    # In the dual space scores and image are one array (Covariance.scores returns its argument), so
-    # that the new scores are the new image, and stay one array.
+    # In the dual space scores and image are one array, as DualCovariance.scores returns its
+    # argument: the new scores are the new image, and stay one array.
     scores_are_image = mode.scores is mode.image
     axpy(length, step, mode.coef)
     if scores_are_image:
@@ -315,7 +315,7 @@ def _rescale(covariance, loss, coef, image, scores):
         return columns.sum(keepdims=True) if single else columns
 
     # Phi by the factors f is a parabola and the normalizers of the scaled scores: with
-    # a_c <- f_c a_c it is sum_i logsumexp(f o u_i) - f'linear + f o f'squares / 2.
+    # a_c <- f_c a_c it is sum_i logsumexp(f o u_i) - f'linear + (f o f)'squares / 2.
     U = scores[loss.trains].astype(np.float64)
     squares = by_factor(np.einsum("ij,ij->j", coef, image, dtype=np.float64))
     target = -loss.gradient(np.zeros_like(scores))[loss.trains]
@@ -325,12 +325,12 @@ def _rescale(covariance, loss, coef, image, scores):
         _, normalizers = softmax(U * factors)
         return normalizers.sum() - factors @ linear + 0.5 * factors**2 @ squares
 
-    # Newton steps in these few factors, halved where they do not descend.
+    # These few factors take Newton steps, halved where they do not descend.
     factors = np.ones(len(linear))
     best = value(factors)
     for _ in range(20):
         P, _ = softmax(U * factors)
-        # The Hessian of logsumexp is diag(pi) - pi pi' in the scores, here in the factors.
+        # Logsumexp has the Hessian diag(pi) - pi pi' by scores, which is taken to the factors.
         PU = P * U
         gradient = by_factor(PU.sum(axis=0)) - linear + factors * squares
         if single:

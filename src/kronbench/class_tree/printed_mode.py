@@ -60,7 +60,7 @@ class PrintedNewton:
         image = np.zeros_like(coef)
         if start is not None:
             image = yield coef
-        # "Compute l, log(pi) from u. Compute Phi."
+        # Sentences in quotes are those of Algorithm 3: "Compute l, log(pi) from u. Compute Phi."
         likelihood, probabilities = loss.evaluate(image)
         value = likelihood + 0.5 * dot(coef, image)
         mode = Mode(coef, image, image, probabilities, value, path=[value])
@@ -121,7 +121,7 @@ class _Symmetrized:
         self.pi = np.where(rows, probabilities, 0)
         self.root = np.sqrt(self.pi)
         self.targets = -loss.gradient(np.zeros_like(probabilities))
-        # The sets I, whose (D^1/2 b) = y is fixed, and I_0, whose start is zero (Appendix A).
+        # Appendix A has the sets I, whose (D^1/2 b) = y is fixed, and I_0, whose start is zero.
         threshold = np.exp(_TINY_LOG_PROBABILITY)
         tiny = rows & (probabilities < threshold) if guarded else np.zeros_like(rows)
         self.fixed, self.zero = tiny & (self.targets > 0), tiny & (self.targets == 0)
@@ -156,7 +156,7 @@ class _Symmetrized:
         start_image = image.copy()
         if self.fixed.any() or self.zero.any():
             start_image = yield self.V(beta)
-        # What is left of Eq. 6 at b: V'(u - K~ V b) - D^-1/2 g - b.
+        # The residual of Eq. 6 at b is V'(u - K~ V b) - D^-1/2 g - b.
         residual = self.VT(image - start_image) - scaled - beta
         self.begin(beta, np.where(self.free, residual, 0), start_image)
 
@@ -171,7 +171,7 @@ class _Symmetrized:
         """So many steps, fewer where nothing of the residual is left; returns those made."""
         first = None
         for made in range(n_steps):
-            # A step of conjugate gradients, preconditioned by the diagonal.
+            # This is a step of conjugate gradients, preconditioned by the diagonal.
             z = self._residual / self._diagonal
             square = dot(self._residual, z)
             first = square if first is None else first
@@ -179,7 +179,7 @@ class _Symmetrized:
                 return made
             (d,) = self._steps.direction((z,), square)
             image = yield self.V(d, direction=True)
-            # (I + V'K~V) d on the entries that are free.
+            # The product (I + V'K~V) d is taken on the entries that are free.
             Ad = np.where(self.free, d + self.VT(image), 0)
             if not self._steps.move((d, image), (Ad,), dot(d, Ad)):
                 return made

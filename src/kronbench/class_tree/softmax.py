@@ -41,7 +41,7 @@ class SoftmaxLoss:
 
     def gradient(self, probabilities: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
-        # g = pi - y of section 6.1.1.
+        # This is g = pi - y of section 6.1.1.
         rows = self.trains if rows is None else rows
         gradient = np.where(rows[:, None], probabilities, 0)
         if self.shares is not None:
@@ -63,7 +63,7 @@ class SoftmaxLoss:
         self, probabilities: np.ndarray, scores: np.ndarray, add: np.ndarray | None = None
     ) -> np.ndarray:
         """W x = pi o (x - pi'x) by rows, zero outside the training part; plus ``add``."""
-        # W = D - D P_cls D of section 6.1.1. Zeros to add need no array of their own.
+        # This is W = D - D P_cls D of section 6.1.1. Zeros to add need no array of their own.
         out = np.zeros_like(scores) if add is None else np.empty_like(add)
         add = out if add is None else add
         with at_most_threads(scores.size / PASS_WORTH_A_THREAD):

@@ -147,7 +147,7 @@ class Tree:
         variance = np.asarray(variance, block.dtype)
         if self.is_flat:
             return block * variance[self.leaves - 1]
-        # Up by Algorithm 2 and down by Algorithm 1, in one pass; the root has no function.
+        # A pass goes up by Algorithm 2 and down by Algorithm 1; the root has no function.
         weights = np.append(block.dtype.type(0), variance)[self._order]
         return self._pass(block, self._leaf_at, self._leaf_at, weights, upward=True)
 
@@ -164,6 +164,7 @@ class Tree:
 
 
 def _as_block(block, n_columns):
+    """A block (n, n_columns) of single or double precision, in C order."""
     block = np.ascontiguousarray(block)
     if block.dtype not in (np.float32, np.float64):
         block = block.astype(np.float64)
@@ -181,20 +182,20 @@ def _pass_tree(block, take_at, give_at, up, weights, upward, out):
     for part in prange(-(-len(block) // _ROWS_TOGETHER)):
         low = part * _ROWS_TOGETHER
         size = min(_ROWS_TOGETHER, len(block) - low)
-        # One row for each node, so that the inner loops run over neighbours in memory.
+        # Each node has a row, so that the inner loops run over neighbours in memory.
         sums = np.zeros((len(up), _ROWS_TOGETHER), block.dtype)
         for c in range(len(take_at)):
             row = sums[take_at[c]]
             for r in range(size):
                 row[r] = block[low + r, c]
-        # Algorithm 2, from P down to 1: each node adds its sum to that of its parent.
+        # Algorithm 2 goes from P down to 1: each node adds its sum to that of its parent.
         if upward:
             for k in range(len(up) - 1, 0, -1):
                 above, here = sums[up[k]], sums[k]
                 for r in range(_ROWS_TOGETHER):
                     above[r] += here[r]
             sums[0] = 0
-        # Algorithm 1, from 1 to P: y_p = v_p x_p + y_parent, the sum along the path of the node.
+        # Algorithm 1 goes from 1 to P: y_p = v_p x_p + y_parent sums along the path of node p.
         for k in range(1, len(weights)):
             above, here, weight = sums[up[k]], sums[k], weights[k]
             for r in range(_ROWS_TOGETHER):

@@ -50,14 +50,14 @@ class TreePreconditioner:
     def __init__(self, covariance: Covariance, loss: SoftmaxLoss, functions: np.ndarray):
         self._tree, self._trains = covariance.coupling, loss.trains
         self._functions = functions[loss.trains]
-        # The prior variances of the weights of each node, root first.
+        # Each node has prior variances of its weights; the root comes first.
         self._prior = np.zeros((self._tree.n_nodes + 1, functions.shape[1]))
 
     def at(
         self, weights: np.ndarray
     ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
-        # G_c = Z' diag(min(pi_c, 1 - pi_c)) Z for all classes, (C, r, r).
+        # The curvatures (C, r, r) are G_c = Z' diag(min(pi_c, 1 - pi_c)) Z for all classes.
         weights = weights[self._trains]
         curvatures = weighted_grams(self._functions, np.minimum(weights, 1 - weights))
         return self._inverse(_Elimination(self._tree, self._prior, curvatures))
@@ -122,12 +122,12 @@ class CoarsePreconditioner(TreePreconditioner):
         kept = squares > 1e-6 * squares[-1]  # rounding in single precision lies below
         scale = axes[:, kept] / np.sqrt(squares[kept])
         scale = scale @ qr((bias @ scale)[:, None])[0][:, ::-1]
-        # M N, and N'1, of which t is the last entry.
+        # These become M N, and N'1, of which t is the last entry.
         products = products @ scale
         bias = self._bias = bias @ scale
         super().__init__(covariance, loss, products + bias)
         self._covariance = covariance
-        # V = N'K~ N: v_p, in the last axis v_p (1 - t^2), and leaves add sigma^2 t^2.
+        # V = N'K~ N is v_p, in the last axis v_p (1 - t^2), to which leaves add sigma^2 t^2.
         self._prior[1:] = covariance.variance[:, None]
         self._prior[:, -1] *= max(1 - bias[-1] ** 2, 0)
         self._prior[tree.leaves, -1] += covariance.bias_variance * bias[-1] ** 2
@@ -137,7 +137,7 @@ class CoarsePreconditioner(TreePreconditioner):
 
     def _inverse(self, elimination):
         def inverse(vector, image):
-            # y = (I + G V)^-1 G N'(K~ r), z = r - N y, and the image of z by M N and the bias.
+            # The formulas above give y, z = r - N y, and the image of z by M N and the bias.
             y, _ = elimination.solve(elimination.curve(multiply(self._basis.T, image)))
             bias = self._covariance.bias_variance * (self._bias @ y)
             coupled = np.vstack([self._tree.couple(y, self._covariance.variance), bias])
@@ -159,8 +159,8 @@ class _Elimination:
         self._levels = [
             np.flatnonzero(tree.depths == depth) for depth in range(1, tree.depths.max() + 1)
         ]
-        # From the leaves up: eliminating node p leaves J_p (I + V_p J_p)^-1 for its parent, which
-        # is the curvature below p as the parent's function sees it.
+        # Elimination goes from the leaves up. Node p leaves J_p (I + V_p J_p)^-1 for its parent,
+        # which is the curvature below p as the parent's function sees it.
         r = prior.shape[1]
         J = np.zeros((tree.n_nodes + 1, r, r))
         J[tree.leaves] = curvatures
@@ -193,7 +193,7 @@ class _Elimination:
         for nodes in reversed(self._levels):
             # b' (I + V J)^-1 is the transpose of (I + J V)^-1 b, as J and V are symmetric.
             up = (b[nodes, None, :] @ self._inverse[nodes])[:, 0]
-            # Parents repeat: sums over runs of one parent, as np.add.at takes ten times as long.
+            # Parents repeat: runs of one parent are summed, as np.add.at takes ten times as long.
             order = np.argsort(tree.parents[nodes], kind="stable")
             parents, starts = np.unique(tree.parents[nodes][order], return_index=True)
             b[parents] += np.add.reduceat(up[order], starts, axis=0)

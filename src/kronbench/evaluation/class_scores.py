@@ -76,7 +76,7 @@ def parent_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     nodes = Tree(tree)
     parents = nodes.parents[nodes.leaves]
     proba = _checked_proba(proba, len(parents))
-    # First the parent of the largest mass, then the child of it that is most probable.
+    # The parent of the largest mass comes first, then the child of it that is most probable.
     _, group = np.unique(parents, return_inverse=True)
     members = sparse.csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
     best = np.argmax(proba @ members, axis=1)

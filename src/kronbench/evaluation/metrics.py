@@ -147,7 +147,7 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     if not interpolated:
         precision = true[1:] / (true[1:] + false[1:])
         return float(gained @ precision / n_positive)
-    # Davis & Goadrich: integral of t / (t + f(t)) over the true positives t, with the false ones
+    # The area is the integral of t / (t + f(t)) over the true positives t, with false positives
     # f(t) = f_0 + s (t - t_0) between two thresholds.
     rises = gained > 0
     t, end, f = true[:-1][rises], true[1:][rises], false[:-1][rises]
@@ -217,7 +217,7 @@ def ranking_areas(features: np.ndarray, y: np.ndarray, coef: np.ndarray) -> dict
     the classes in ``y`` of the curve over documents.
     """
     features, coef = features.astype(np.float32), coef.astype(np.float32)
-    # The score of the right class of each document, (n,).
+    # Each document has the score of its right class, (n,).
     right = np.einsum("ij,ij->i", features, coef[:, y].T)
     twice_below, macro, n_curves = np.zeros(len(y)), 0.0, 0
     for start in range(0, coef.shape[1], _CLASSES_AT_A_TIME):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 
-# Differences up to this share of the range of labels or scores are ties: what six printed digits
-# leave.
+# Differences up to this share of the range of labels or scores are ties: six printed digits leave
+# as much.
 _TIE_SHARE_OF_RANGE = 1e-6
 
 

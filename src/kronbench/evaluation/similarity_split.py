@@ -115,7 +115,7 @@ class SimilarityKFold(PairSplitter):
         check_count(self.n_repeats, "n_repeats", 1)
         sides = {}
         for name in _SIDES[self.side]:
-            # Vertices without a pair would link clusters that are not linked.
+            # Vertices without a pair are left out: they might link what nothing else links.
             used, position = np.unique(getattr(X, f"{name}s"), return_inverse=True)
             features, kernel = getattr(X, f"{name}_features"), getattr(self, f"{name}_kernel")
             if kernel == "precomputed":
@@ -132,7 +132,7 @@ class SimilarityKFold(PairSplitter):
             lengths = np.sqrt(np.maximum(np.diagonal(K), 0))
             scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
             similarity = K * scale[:, None] * scale
-            # Single linkage: the clusters are the components of the graph of what is alike.
+            # Clusters of single linkage are the components of the graph of what is alike.
             alike = sparse.csr_array(similarity >= self.threshold)
             n_clusters, cluster = connected_components(alike, directed=False)
             if n_clusters < self.n_splits:

@@ -189,7 +189,7 @@ def shuffle_split(
     _check_setting(setting)
     cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
     sides = {"A": [np.arange(len(X))], "B": [X.rows], "C": [X.cols], "D": [X.rows, X.cols]}
-    # Whether the vertices of each pair, of the sides that are split, are in the test part.
+    # Each side that is split has a mask of the pairs whose vertex is in the test part.
     new = []
     for side in sides[setting]:
         items = np.unique(side)

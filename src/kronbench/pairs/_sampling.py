@@ -94,7 +94,7 @@ class Sampling:
         """Sorted by row vertex (side 0) or by column vertex (side 1)."""
         if side not in self._sorted:
             major, minor = self.index[side], self.index[1 - side]
-            # A radix sort in two stable passes, by minor, then by major vertex: O(n + vertices).
+            # Two stable passes, by minor, then by major vertex, are a radix sort: O(n + vertices).
             by_minor, _ = _counting_sort(minor, self.shape[1 - side])
             order, bounds = _counting_sort(major[by_minor], self.shape[side])
             order = by_minor[order]

@@ -176,15 +176,15 @@ def same_features(
     return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
-def known_vertices(X: PairData, known: PairData, side: str) -> np.ndarray:
-    """The position in ``known`` of each vertex of a side of X, -1 for a new one, (v,).
+def known_vertices(X: PairData, fitted: PairData, side: str) -> np.ndarray:
+    """The position in ``fitted`` of each vertex of a side of X, -1 for a new one, (v,).
 
     In one array, or two that are equal throughout, a vertex is a position. Otherwise it is the row
     with the same values, and with the same id where both have ids. A row that is several vertices
-    of ``known`` counts as new, and a UserWarning says so. O(v d) after a dictionary of all rows.
+    of ``fitted`` counts as new, and a UserWarning says so. O(v d) after a dictionary of all rows.
     """
-    one, other = (getattr(data, f"{side}_features") for data in (X, known))
-    ids = [getattr(data, f"{side}_ids") for data in (X, known)]
+    one, other = (getattr(data, f"{side}_features") for data in (X, fitted))
+    ids = [getattr(data, f"{side}_ids") for data in (X, fitted)]
     named = None not in ids
     # Equal arrays need no search: a vertex is its position.
     if one is other or ((ids[0] == ids[1] or not named) and same_features(one, other)):
@@ -194,7 +194,7 @@ def known_vertices(X: PairData, known: PairData, side: str) -> np.ndarray:
         list(zip(names, rows, strict=True)) if named else rows
         for names, rows in zip(ids, _row_values(one, other), strict=True)
     ]
-    # The mark -2 is for a row that several vertices of ``known`` have, -1 for one that none has.
+    # The mark -2 is for a row that several vertices of ``fitted`` have, -1 for one that none has.
     places: dict = {}
     for position, key in enumerate(keys[1]):
         places[key] = -2 if key in places else position

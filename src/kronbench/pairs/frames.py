@@ -62,6 +62,7 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
     if not ids.is_unique:
         twice = ids[ids.duplicated()][0]
         raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
+    # A column of fingerprints stands for a column of numbers for each bit.
     if kinds := [column for column in frame.columns if column in FINGERPRINTS]:
         bits = _fingerprints(frame, kinds[0], ids, name)
         columns = tuple(map(str, range(bits.shape[1])))
@@ -77,8 +78,10 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
                 f"'{ids[~ids.isin(columns)][0]}': "
                 f"give one for each id of {name}"
             )
+        # Columns come in the order of the rows, so that the matrix is symmetric.
         frame, columns = frame[list(ids)], ids
     features = _feature_values(frame, ids, name)
+    # The largest difference between two entries that should be the same is told with its ids.
     if similarity:
         apart = np.abs(features - features.T)
         i, j = np.unravel_index(np.argmax(apart), apart.shape)
@@ -171,6 +174,7 @@ def _fingerprints(frame, kind, ids, name):
             f"{name} has fingerprints in '{kind}' and another column '{other}': give ids and "
             "fingerprints alone"
         )
+    # Each cell becomes the columns of its bits; the first one says how long all of them are.
     columns, length, bits_of_a_digit = [], 0, 4 if kind == "fp_hex" else 1
     for cell, entry in zip(frame[kind], ids, strict=True):
         text = "" if pd.isna(cell) else str(cell).strip()
@@ -202,6 +206,7 @@ def _fingerprints(frame, kind, ids, name):
     width = bits_of_a_digit * length
     if width > (most := _MOST_FINGERPRINT_BITS):
         raise InputError(f"{name} has fingerprints of {width} bits: fold them to at most {most}")
+    # The rows of a CSR matrix lie one after the other.
     indices, ends = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
     return sparse.csr_array((np.ones(len(indices)), indices, ends), (len(columns), width))
 

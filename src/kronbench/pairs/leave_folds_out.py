@@ -52,7 +52,7 @@ def kron_leave_folds_out(
             yield F.T
         return
     for reg in regs:
-        # Eigenvalues of the hat matrix of G kron K and of its complement, (m, q).
+        # These are the eigenvalues (m, q) of the hat matrix of G kron K and of its complement.
         products = np.outer(rows.values, cols.values)
         hat, rest = products / (products + reg), reg / (products + reg)
         if setting == "A":
@@ -156,7 +156,7 @@ def _parts_of_rows(spectrum, hat, rest, Y, fold, factors=None):
             outside = 0.0 if spectrum.full else np.eye(len(part)) - U @ U.T
             F[part] = np.linalg.solve((U * rest.T) @ U.T + outside, sides)
             continue
-        # Each column has a matrix of its own: a sum of N terms, the same but for their factors.
+        # Each column has a matrix of its own: all are sums of the same N terms with other factors.
         terms = np.array([(U * factor) @ U.T for factor in factors[0]])
         step = max(1, _CHUNK_BYTES // terms[0].nbytes)
         for some in (slice(at, at + step) for at in range(0, Y.shape[1], step)):
@@ -182,6 +182,8 @@ def _parts_of_pairs(rows, cols, hat, rest, Y, fold):
         Z.flat[part] = v
         return (filtered(rest, Z) if full else Z - filtered(hat, Z)).flat[part]
 
+    # The labels with zeros in a part give its right-hand side; conjugate gradients need products
+    # with (I - H)_PP alone, whose size is that of the part.
     for part in parts(fold):
         Z = Y.copy()
         Z.flat[part] = 0.0
@@ -212,8 +214,8 @@ def kron_symmetric_pairs(
     coordinates = rows.coordinates(Y) @ V
     for reg in regs:
         rest = reg / (np.outer(rows.values, cols.values) + reg)
-        # The entry of I - H between (i, j) and (j, i) is sum_ab U_ia U_ja rest_ab V_jb V_ib: for
-        # each term of the expansion of ``rest`` a product of an entry of each side.
+        # The entry of I - H between (i, j) and (j, i) is sum_ab U_ia U_ja rest_ab V_jb V_ib. Each
+        # term of the expansion of ``rest`` makes it a product of an entry of each side.
         between = np.zeros(Y.shape)
         for x, s in zip(*separable_rest(rows, cols, reg), strict=True):
             between += ((U * x) @ U.T) * ((V * s) @ V.T)
@@ -253,14 +255,14 @@ def _complement(spectrum, reg):
 def _without_both(Y, residual, diagonal, between):
     """Two equations for each pair: ``diagonal`` and ``between`` are the entries of I - H."""
     np.fill_diagonal(between, 0.0)
-    # Cramer's rule for the block (I - H)_PP of (i, j) and (j, i); a pair (i, i) has one equation.
+    # Cramer's rule solves the block (I - H)_PP of (i, j) and (j, i); (i, i) has one equation.
     determinant = diagonal * diagonal.T - between**2
     return Y - (diagonal.T * residual - between * residual.T) / determinant
 
 
 def _without_vertex(R, S, Y):
     """Row i by R without i, smoothed by I - S without i; (i, i) as if it were left out twice."""
-    # Theorem 7 on the rows: Y_i - (R Y)_i / R_ii.
+    # Theorem 7 on the rows gives Y_i - (R Y)_i / R_ii.
     left = Y - R @ Y / np.diagonal(R)[:, None]
     # On the columns the label of i is replaced by its own prediction without i, which is
     # Theorem 7 again: it lies this far from the label, and I - S carries that to all columns.

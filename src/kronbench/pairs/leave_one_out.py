@@ -49,8 +49,8 @@ def kron_leave_one_out(
         filtered, diagonal = rows.vectors @ (weights * coordinates), rows.squared @ weights
         if setting == "A":
             filtered, diagonal = filtered @ cols.vectors.T, diagonal @ cols.squared.T
-        # Corollary 1 (A), or Theorem 7 for each column (B): y - ((I - H) y)_s / (1 - H_ss), which
-        # is ((H y)_s - H_ss y_s) / (1 - H_ss).
+        # Corollary 1 (A), or Theorem 7 for each column (B), is y_s - ((I - H) y)_s / (1 - H_ss),
+        # which is also ((H y)_s - H_ss y_s) / (1 - H_ss).
         F = np.where(
             by_rest,
             labels - filtered / np.where(by_rest, diagonal, 1.0),
@@ -144,8 +144,8 @@ def kron_both(
         for (x, s), sign in zip(nodes[part], signs[part], strict=True):
             T.append(left.next(x, kappa * s))
             R.append(right.next(s, kappa * x) * (sign * (1 + kappa * x * s)))
-        # sum_l t_l(i)' Y r_l(j) for all pairs: Y r_l(j) of all nodes at once, then one product in
-        # which nodes and coordinates are summed together.
+        # All pairs get sum_l t_l(i)' Y r_l(j) by Y r_l(j) of all nodes at once, then one product
+        # in which nodes and coordinates are summed together.
         products = coordinates @ np.concatenate(R).T
         stacked = products.reshape(m, len(T), q).transpose(1, 0, 2).reshape(-1, q)
         predicted += np.concatenate(T, axis=1) @ stacked
@@ -190,13 +190,13 @@ class Smoother:
     def held_out(self, labels: Expanded) -> np.ndarray:
         """Each row of H Y as if that row of Y had not been seen (Theorem 7)."""
         rest_diagonal = self.rest_diagonal[:, None]
-        # Y_i - ((I - H) Y)_i / (1 - H_ii)
+        # The form with I - H is Y_i - ((I - H) Y)_i / (1 - H_ii).
         if self.by_rest:
             F = self.rest(labels)
             F /= -rest_diagonal
             F += labels.Y
             return F
-        # ((H Y)_i - H_ii Y_i) / (1 - H_ii), as Theorem 7 has it
+        # Theorem 7 has it as ((H Y)_i - H_ii Y_i) / (1 - H_ii).
         F = self.hat(labels)
         F -= self.hat_diagonal[:, None] * labels.Y
         F /= rest_diagonal

@@ -65,7 +65,7 @@ class MarginPreconditioner:
         )
         if drifted:
             self._margins, self._spectra = margins, []
-            # The eigenpairs of D' diag(r) D and of T' diag(c) T, for margins of sum one.
+            # D' diag(r) D and T' diag(c) T are decomposed, for margins of sum one.
             for (features, _), margin in zip(self._sides, margins, strict=True):
                 curvature = multiply(features.T * margin.astype(features.dtype), features)
                 values, U = eigh(curvature.astype(float), overwrite_a=True, check_finite=False)

@@ -43,7 +43,7 @@ _SHARE_PER_SQUARED_TOL = 10
 _SCORE_ROUNDING = 3e-3
 
 # The share of active pairs up to which "cg" holds no more memory with them than with all pairs.
-_LARGEST_ACTIVE_SHARE_OF_CG = 0.5
+_ACTIVE_SHARE_OF_CG = 0.5
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ class _DualInGramProduct(_Dual):
     rounding = 0.0  # of Q r
 
     def residual(self, g, a):
-        """The vector r = g + reg a and its image Q r, the gradient of J (Eq. 8); the norm of r."""
+        """The vector r = g + reg a, with its image Q r, the gradient of J (Eq. 8); its Q-norm."""
         r = g + self.penalty_weight * a
         Qr = self.operator.matvec(r)
         size = norm(r)
@@ -318,8 +318,7 @@ class _DualInGramProduct(_Dual):
 
     def step(self, loss, y, p, rhs, **options):
         tol, max_iter = options["tol"], options["max_iter"]
-        weights = loss.weights(p, y)
-        system = self._system(loss, weights, rhs[0], max_iter, _LARGEST_ACTIVE_SHARE_OF_CG)
+        system = self._system(loss, loss.weights(p, y), rhs[0], max_iter, _ACTIVE_SHARE_OF_CG)
         # The start x = 0 leaves the right-hand side as residual. Each vector has its image by Q.
         r, Qr = map(system.reduce, rhs)
         x, Qx = np.zeros_like(r), np.zeros_like(r)
@@ -388,14 +387,15 @@ def _active_system(operator, weights, rhs):
     which B' w and B' Q B v are enough.
     """
     active = weights != 0
-    # The last column of B is the right-hand side on the flat pairs; Q B has its image there.
+    # The last column of B is the right-hand side on the flat pairs, over its norm; ``column`` is
+    # its image by Q.
     flat = np.where(active, 0, rhs)
     size = norm(flat)
     column = np.zeros_like(rhs)
     if size > 0:
         flat /= size
         column = operator.matvec(flat)
-    # B'Q B is the matrix of the active pairs bordered by this column and corner.
+    # B'Q B is Q on the active pairs, bordered by this column and corner.
     column, corner = column[active], dot(flat, column)
     inside = operator.restrict(active, active)
 

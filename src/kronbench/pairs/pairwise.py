@@ -139,6 +139,7 @@ class PairwiseOperator(LinearOperator):
         out = {"r": _positions(rows), "c": _positions(cols)}
         in_ = out if in_rows is None else {"r": _positions(in_rows), "c": _positions(in_cols)}
         matrices = {"K": K, "G": G}
+        # The squares of the matrices are made where a term reads them.
         if any("KK" in term for name in weights for term in _SUMS.get(name, ())):
             matrices |= {"KK": K * K, "GG": G * G}
         match = {
@@ -146,6 +147,8 @@ class PairwiseOperator(LinearOperator):
             "c": np.arange(len(G)) if col_match is None else np.asarray(col_match),
         }
         super().__init__(np.result_type(K, G), (len(out["r"]), len(in_["r"])))
+        # The product is the sum of those of its parts. Each also has an adjoint (``turned``) and
+        # can be cut down to the pairs of two masks.
         self._parts = [
             *_products(weights, matrices, out, in_, method),
             *_sums(weights, matrices, out, in_),

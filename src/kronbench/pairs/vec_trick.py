@@ -109,12 +109,15 @@ class SampledKroneckerOperator(LinearOperator):
             dense(as_features(matrix, name))
             for matrix, name in ((row_matrix, "row_matrix"), (col_matrix, "col_matrix"))
         )
+        # The arithmetic is in single precision only where both matrices are, or it is asked for.
         if dtype is None:
             both_single = all(matrix.dtype == np.float32 for matrix in matrices)
             dtype = np.float32 if both_single else np.float64
         elif np.dtype(dtype) not in (np.float32, np.float64):
             raise InputError(f"dtype is {dtype!r}: give float32 or float64")
         dtype = np.dtype(dtype)
+        # Outputs are pairs of rows of the matrices, coefficients pairs of their columns. One
+        # object for both tells later that the pairs are the same.
         out_shape, in_shape = zip(*(matrix.shape for matrix in matrices), strict=True)
         out = _as_sampling(rows, cols, out_shape, ("rows", "cols"))
         if in_rows is not None:
@@ -138,13 +141,14 @@ class SampledKroneckerOperator(LinearOperator):
         part_out = self._out.take(out)
         shared = in_ is out and self._in is self._out
         part_in = part_out if shared else self._in.take(in_)
-        # The factors stay worth while for fewer pairs; the choice between exact methods does not.
+        # Factors are kept, as they are there; the cheapest exact method is chosen anew.
         part = self._sibling(self._matrices, self._factors, part_out, part_in)
         if self._auto and self.method != "lowrank":
             _, part.method, _ = part._cheapest_exact()
         return part
 
     def _set(self, dtype, matrices, factors, out, in_, method):
+        """Set all that a product needs but its route."""
         super().__init__(dtype, (len(out), len(in_)))
         self._matrices, self._factors = matrices, factors
         self._out, self._in = out, in_
