@@ -24,7 +24,7 @@ def test_other_vertices_are_refused():
         additive_scores(X, np.ones(12), PairData.complete(np.zeros((3, 1)), np.zeros((3, 1))))
 
 
-def test_vertices_with_equal_margins_are_tied():
+def test_vertices_with_equal_sums_of_labels_are_tied():
     rng = np.random.default_rng(0)
     X = PairData.complete(np.zeros((40, 1)), np.zeros((30, 1)))
     y = np.zeros((30, 40))
