@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kronbench.class_tree import Tree, tree_preconditioner as tree_preconditioners
 from kronbench.class_tree.covariance import DualCovariance, FeatureCovariance
 from kronbench.class_tree.kernels import DenseFeatures, GaussianKernels, SparseFeatures
-from kronbench.class_tree.posterior_mode import NewtonCG, run
+from kronbench.class_tree.posterior_mode import NewtonCG, run_alone
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree_preconditioner import tree_preconditioner
 from kronbench.errors import InputError
@@ -86,7 +86,7 @@ def test_the_gap_bounds_the_excess_and_phi_falls(space, variance):
     X, y = clouds(n=50)
     covariance = space(DenseFeatures(X), Tree(PARENTS), np.full(7, variance), variance / 20)
     loss = SoftmaxLoss(y, 5)
-    best = run(NewtonCG(1e-13).mode(covariance, loss), covariance)
+    best = run_alone(NewtonCG(1e-13).mode(covariance, loss), covariance)
     assert best.converged
     assert best.n_iter >= 2
     assert (np.diff(best.path) < 0).all()

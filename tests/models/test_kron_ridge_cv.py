@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from kronbench import InputError, PairData
-from kronbench.evaluation import SettingKFold, margin_scores
+from kronbench.evaluation import SettingKFold, additive_scores
 from kronbench.models import KronRidgeCV
 from kronbench.models._kernel_sums import (
     Fold,
@@ -170,7 +170,7 @@ def test_new_vertices_are_predicted_from_their_features():
     # the dense formula, where one side is new
     best = model.best_params_
     # labels less row and column effects, by least squares with the weights of the floor
-    Z = (y[old] - margin_scores(alone, y[old], alone)).reshape(8, 7)
+    Z = (y[old] - additive_scores(alone, y[old], alone)).reshape(8, 7)
     rows = best["row_weights"]
     tanimoto, of_x = of_bits(D[8:], D[:8]), D[8:] @ D[:8].T + 1
     level = np.mean(np.sum(D[:8] ** 2, axis=1) + 1)

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from kronbench import PairData
 from kronbench.datasets.pair_tables import read_own_pairs
-from kronbench.evaluation import SettingKFold, concordance_index, margin_scores, roc_auc
+from kronbench.evaluation import SettingKFold, additive_scores, concordance_index, roc_auc
 from kronbench.intervals import half_width
 from kronbench.models import KronRidge, KronRidgeCV, KronSVM, VertexScaler
 from kronbench.own_pairs import model_file
@@ -50,13 +50,14 @@ def test_evaluate_is_cross_validation_by_hand(tmp_path, capsys):
         splits = [s for s in splits if all(len(np.unique(y[part])) == 2 for part in s)]
         areas = cross_val_score(model, X, y, cv=splits, scoring="roc_auc")
         floor = [
-            roc_auc(y[test], margin_scores(X[train], y[train], X[test])) for train, test in splits
+            roc_auc(y[test], additive_scores(X[train], y[train], X[test]))
+            for train, test in splits
         ]
         ratio = np.mean([len(test) / len(train) for train, test in splits])
         (score,) = entry["scores"]
         assert entry["test_sets"] == len(splits)
         assert score["metric"] == "AUC"
-        for part, values in (("model", areas), ("margins", floor), ("difference", areas - floor)):
+        for part, values in (("model", areas), ("additive", floor), ("difference", areas - floor)):
             assert score[part]["mean"] == pytest.approx(np.mean(values))
             assert score[part]["half_width"] == pytest.approx(half_width(values, ratio))
 

@@ -26,8 +26,8 @@ from kronbench.errors import InputError
 from kronbench.linalg.blas1 import dot
 from kronbench.linalg.gemm import multiply
 
-# Of the largest entry: what rounding leaves in a row that sums to zero.
-_ZERO_SUM = 1e-13
+# Rounding leaves up to this share of the largest entry in the sum of a row that is zero.
+_ZERO_SUM_ROUNDING = 1e-13
 
 
 def space_of(kernels: Kernels, in_features: bool = True) -> type[Covariance]:
@@ -85,6 +85,7 @@ class Covariance:
 
     def _squares_by_node(self, blocks, functions):
         """(P,) sums over pairs of e~_p'f_p, of blocks (., C) and functions (., P)."""
+        # ``sum_below`` makes e~ = (B' kron I) e of section 6.4; the sums are in double precision.
         return sum(
             np.einsum("ip,ip->p", self.coupling.sum_below(E), F, dtype=np.float64)
             for E, F in zip(blocks, functions, strict=True)
@@ -92,6 +93,7 @@ class Covariance:
 
     def _gradient_of_shared(self, inner):
         """The gradient by the coupling from E'M F, where M is the one kernel."""
+        # The derivative is that of e'K~ f = tr diag(v) B'(E'M F) B; the bias is without B.
         return (inner + inner.T) @ self.coupling.matrix * self.variance
 
 
@@ -113,17 +115,20 @@ class DualCovariance(Covariance):
     def images(self, blocks: list[np.ndarray]) -> list[np.ndarray]:
         """K~ A for several blocks in one pass over the kernels."""
         self.n_products += len(blocks)
+        # B comes before and after the kernels (section 6.4), at once where all nodes share one.
         if self.which is None:
             coupled = [self.coupling.couple(block, self.variance) for block in blocks]
             out = self._through_one_kernel(self.kernels.product, coupled)
         else:
             functions = self._through_many_kernels(self.kernels.product, blocks)
             out = [self.coupling.sum_paths(part * self.variance) for part in functions]
+        # The bias adds sigma^2 1 1' to the kernel of each class (section 6.1.1).
         for values, block in zip(out, blocks, strict=True):
             values += (self.bias_variance * block.sum(axis=0, dtype=float)).astype(values.dtype)
         return out
 
     def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
+        # This is ``images`` with the kernels between new rows and those of the fit.
         if self.which is None:
             out = self.kernels.cross(X, self.coupling.couple(block, self.variance))
         else:
@@ -139,6 +144,7 @@ class DualCovariance(Covariance):
         """
         eps_of_kernel, eps = self._eps
         rows, classes = self._diagonals
+        # The diagonal in sum_ic K~_ii,cc a_ic^2 is a sum of L products of two factors.
         squares = np.einsum("ij,ij,jl->il", block, block, classes, dtype=float)
         by_bias = eps * self.bias_variance * dot(block, block)
         return eps_of_kernel * float(np.vdot(squares, rows)) + by_bias
@@ -158,6 +164,7 @@ class DualCovariance(Covariance):
     @cached_property
     def _diagonals(self):
         """Factors (n, L) and (C, L) of the diagonal of K~, but for the bias."""
+        # Kernel l has the row factor M^(l)_ii; the class factor sums v_p of nodes with kernel l.
         which = 0 if self.which is None else self.which
         of_kernel = np.arange(self.kernels.n_kernels)[:, None] == which
         classes = self.coupling.diagonal(np.where(of_kernel, self.variance, 0.0))
@@ -175,7 +182,7 @@ class DualCovariance(Covariance):
         if not self.kernels.is_stored and len(Es) > 1:
             each = (self.node_products([E], [F], derivative) for E, F in zip(Es, Fs, strict=True))
             return sum(each, np.zeros(1))
-        # Stored matrices are passed once for all pairs
+        # Stored matrices are passed once for all pairs.
         product = self.kernels.derivative if derivative else self.kernels.product
         if self.which is None:
             images = map(self.coupling.sum_below, self._through_one_kernel(product, Fs))
@@ -190,11 +197,12 @@ class DualCovariance(Covariance):
         probabilities do, the image of the last column is minus the sum of the others.
         """
         short = self.kernels.is_stored and all(
-            np.abs(block.sum(axis=1)).max(initial=0) <= _ZERO_SUM * np.abs(block).max(initial=0)
+            abs(block.sum(axis=1)).max(initial=0) <= _ZERO_SUM_ROUNDING * abs(block).max(initial=0)
             for block in blocks
         )
-        wanted = [block[:, :-1] for block in blocks] if short else blocks
-        images = _cut(product(_side_by_side(wanted)), len(blocks))
+        multiplied = [block[:, :-1] for block in blocks] if short else blocks
+        # Columns of all blocks lie side by side in one product of the BLAS.
+        images = _cut(product(_side_by_side(multiplied)), len(blocks))
         if not short:
             return images
         return [np.column_stack([image, -image.sum(axis=1)]) for image in images]
@@ -210,6 +218,7 @@ class DualCovariance(Covariance):
     def coupling_gradient(self, E: np.ndarray, F: np.ndarray) -> np.ndarray:
         if self.which is None:
             return self._gradient_of_shared(E.T @ self.kernels.product(F))
+        # With kernels M^(p) of their own, column p of the derivative is v_p (E'M f~_p + F'M e~_p).
         (Ep,), (Fp,) = (self._through_many_kernels(self.kernels.product, [A]) for A in (E, F))
         return (E.T @ Fp + F.T @ Ep) * self.variance
 
@@ -223,6 +232,7 @@ class FeatureCovariance(Covariance):
 
     @cached_property
     def features(self) -> np.ndarray:
+        # The column of ones makes the bias a weight like those of the features.
         X = self.kernels.features
         return np.hstack([X, np.ones((len(X), 1), X.dtype)])
 
@@ -243,6 +253,7 @@ class FeatureCovariance(Covariance):
         return multiply(self.features, image)
 
     def images(self, vectors: list[np.ndarray]) -> list[np.ndarray]:
+        # The kernel is X X', of which ``gather`` and ``scores`` have one factor each: T is left.
         out = [np.empty_like(vector) for vector in vectors]
         for image, vector in zip(out, vectors, strict=True):
             image[:-1] = self.coupling.couple(vector[:-1], self.variance)
@@ -254,6 +265,7 @@ class FeatureCovariance(Covariance):
         return X @ image[:-1] + image[-1]
 
     def node_products(self, Es: list[np.ndarray], Fs: list[np.ndarray]) -> np.ndarray:
+        # e~_p' X X' f~_p is an inner product of X'e~_p and X'f~_p; the last row is the bias.
         functions = [self.coupling.sum_below(F[:-1]) for F in Fs]
         return self._squares_by_node([E[:-1] for E in Es], functions)
 
@@ -265,8 +277,10 @@ class FeatureCovariance(Covariance):
 
 
 def _side_by_side(blocks):
+    """Blocks (n, K) as one, (n, K times their number)."""
     return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
 
 def _cut(together, n):
+    """The n blocks again, each in C order."""
     return [together] if n == 1 else [np.ascontiguousarray(p) for p in np.hsplit(together, n)]

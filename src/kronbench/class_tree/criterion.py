@@ -15,15 +15,15 @@ import numpy as np
 
 from kronbench.class_tree.covariance import Covariance, space_of
 from kronbench.class_tree.kernels import Kernels
-from kronbench.class_tree.posterior_mode import NewtonCG, run, run_together
+from kronbench.class_tree.posterior_mode import NewtonCG, run_alone, run_together
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree import Coupling, DenseCoupling
 from kronbench.errors import InputError
 from kronbench.linalg.blas1 import dot
 
-# A correction larger than this part of Psi comes from a fit that did not converge.
-_LARGEST_CORRECTION = 0.01
+# A correction larger than this share of Psi comes from a fit that did not converge.
+_LARGEST_CORRECTION_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CrossValidation:
 
     The printed iteration has no test of that: there each starts from the last one. ``folds`` (n,)
     are at least two; one will do beside rows of none (a negative number), which train in every
-    fold. ``known`` is the first evaluation of the same tree, rows, folds and solver: at its
+    fold. ``first_evaluation`` is the first one of the same tree, rows, folds and solver: at its
     hyperparameters the first one here is the same, and is not made again.
     """
 
@@ -55,7 +55,7 @@ class CrossValidation:
         n_classes: int,
         folds: np.ndarray,
         solver: NewtonCG | PrintedNewton,
-        known: Evaluation | None = None,
+        first_evaluation: Evaluation | None = None,
     ):
         folds = np.asarray(folds)
         if folds.shape != (len(targets),) or folds.dtype.kind not in "iu":
@@ -71,7 +71,7 @@ class CrossValidation:
         ]
         self.solver = solver
         self._starts = [(None, None)] * len(self.losses)
-        self._known = known
+        self._offered = first_evaluation
         self.first: Evaluation | None = None
 
     def evaluate(self, covariance: Covariance) -> Evaluation:
@@ -79,11 +79,14 @@ class CrossValidation:
         gamma = getattr(covariance.kernels, "gamma", None)
         widths: Any = [] if gamma is None else np.ravel(gamma)
         at = np.concatenate([covariance.variance, [covariance.bias_variance], widths])
-        known = self._known if self.first is None else None
-        if known is not None and known.at.shape == at.shape:
-            if np.allclose(known.at, at, rtol=1e-12, atol=0):
-                self.first, self._starts = known, known.starts
-                return known
+        # An evaluation that a caller brings along is taken where the hyperparameters are its own.
+        offered = self._offered if self.first is None else None
+        if offered is not None and offered.at.shape == at.shape:
+            if np.allclose(offered.at, at, rtol=1e-12, atol=0):
+                self.first, self._starts = offered, offered.starts
+                return offered
+        # "Accumulation" (section 6.3): each fold is fitted, then its gradient system is solved.
+        # Stored kernels are passed once for all folds; others have nothing to share.
         before = covariance.n_products
         steps = [
             self._fold(covariance, loss, *start)
@@ -92,16 +95,17 @@ class CrossValidation:
         if covariance.kernels.is_stored:
             results = run_together(steps, covariance)
         else:
-            results = [run(fold, covariance) for fold in steps]
+            results = [run_alone(fold, covariance) for fold in steps]
         modes, adjoints, values, adjoint_steps = zip(*results, strict=True)
-        # The built-in sum of floats rounds otherwise from Python 3.12 on
+        # Eq. 3: Psi is the sum over folds. The built-in sum rounds otherwise from Python 3.12 on.
         plain = float(np.sum(values))
-        # To second order the fits change Psi by s'K~ r, with r what they left of the residual
+        # To second order the fits change Psi by s'K~ r, with r what they left of the residual.
         images = [mode.residual_image for mode in modes]
         correction = float(np.sum([dot(*pair) for pair in zip(adjoints, images, strict=True)]))
         certified = self.solver.certified
-        if not (certified and abs(correction) <= _LARGEST_CORRECTION * plain):
+        if not (certified and abs(correction) <= _LARGEST_CORRECTION_SHARE * plain):
             correction = 0.0
+        # A fit that failed is no start for the next evaluation.
         converged = all(mode.converged for mode in modes)
         if converged or not certified:
             self._starts = [
@@ -128,7 +132,9 @@ class CrossValidation:
 
     def _fold(self, covariance, loss, start, start_adjoint):
         """(Mode, s, Psi of the fold, steps for s); s solves (I + W_J K~) s = g_I on all rows."""
+        # The mode of the rows J that train gives a_[J], and scores of all rows, also of I (Eq. 3).
         mode = yield from self.solver.mode(covariance, loss, start)
+        # The right-hand side is g_I = pi - y on the held-out rows I; s is a column of F (Eq. 7).
         held_out = covariance.gather(loss.gradient(mode.probabilities, ~loss.trains))
         image = yield held_out
         adjoint, n_adjoint = yield from self.solver.adjoint(
@@ -168,6 +174,7 @@ class Criterion:
         self._bias_variance, self._in_features = bias_variance, in_features
         self._variance, self._variance_groups = variance, variance_groups
         self._gamma_groups = gamma_groups
+        # The vector x is laid out as logarithms of variances, of widths, then entries of B.
         logs = [] if learn_coupling else [_mean_logs(variance, variance_groups)]
         self._n_variances = sum(map(len, logs))
         if gamma_groups is not None:
@@ -193,6 +200,7 @@ class Criterion:
 
     def evaluate(self, x: np.ndarray) -> tuple:
         """(Evaluation, gradient (m,), derivative by the logarithm of the bias variance)."""
+        # The covariance follows the hyperparameters of x; distances of the kernels are kept.
         values = self.parameters(x)
         variance, coupling = values["variance"], self._coupling
         if self._gamma_groups is not None:
@@ -204,7 +212,8 @@ class Criterion:
             self._kernels, coupling, variance, self._bias_variance, self._gamma_groups
         )
         evaluation = self.folds.evaluate(covariance)
-        # Derivatives by the logarithms of variances and widths, then by the coupling (section 6.4)
+        # Eq. 7 gives d Psi = tr E'(dK~) F by logarithms of variances and widths, then by B.
+        # By log v_p it is v_p e~_p' M^(p) f~_p (section 6.4), which the nodes of a group add up.
         vectors = evaluation.coefs, evaluation.adjoints
         pairs = list(zip(*vectors, strict=True))
         gradient: list[np.ndarray] = []

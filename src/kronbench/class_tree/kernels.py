@@ -98,6 +98,7 @@ class DenseFeatures(LinearFeatures):
         self.n_rows, self.dtype = len(self.features), self.features.dtype
 
     def product(self, block: np.ndarray) -> np.ndarray:
+        # The product is (X X') A with a stored matrix, or X (X'A), n or 2 d multiplications each.
         if self.n_rows < 2 * self.features.shape[1]:
             return multiply(self._gram, block)
         return multiply(self.features, multiply(self.features.T, block))
@@ -160,6 +161,7 @@ class StoredKernels(Kernels):
         return np.stack([matrix.diagonal() for matrix in self.matrices], axis=1).astype(float)
 
     def cross(self, X: Features, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        # The kernel values of some new rows at a time are in memory.
         out = np.empty((X.shape[0], block.shape[1]))
         step = max(1, _CROSS_VALUES // self.n_rows)
         for start in range(0, X.shape[0], step):
@@ -182,10 +184,11 @@ class GaussianKernels(StoredKernels):
     ):
         self.gamma, self._storage = np.asarray(gamma, float), np.dtype(dtype)
         if distances is None:
+            # Rounding must not leave a distance of a row to itself.
             distances = squared_distances(X).astype(dtype)
             np.fill_diagonal(distances, 0)
         self._distances: Any = distances
-        # Numbers that are subnormal in the storage slow every product with them
+        # Numbers that are subnormal in the storage slow every product with them: they become zero.
         smallest = np.log(np.finfo(distances.dtype).tiny)
         matrices = [np.empty_like(distances) for _ in self.gamma]
         for out, g in zip(matrices, self.gamma, strict=True):
@@ -215,6 +218,7 @@ class GaussianKernels(StoredKernels):
     def derivative(self, block: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
         """-gamma_l (|x - x'|^2 o M^(l)) times each column (Seeger 2006, section 9.3)."""
 
+        # M and the distances are both stored: their elementwise product is made by blocks of rows.
         def product(kernel, part):
             out = np.empty((self.n_rows, part.shape[1]))
             for start in range(0, self.n_rows, _BLOCK_ROWS):
@@ -254,7 +258,7 @@ class LowRankKernel(Kernels):
             self.factor = factor_at(columns, pivots)
         self.L = L = self.factor.factor
         self.n_rows = len(L)
-        # diag(M) - diag(L L'), not negative but for rounding
+        # The correction diag(M) - diag(L L') of section 7.4 is negative by rounding only.
         self.correction = np.maximum(columns.diagonal() - np.einsum("ij,ij->i", L, L), 0.0)
 
     def with_gamma(self, gamma: float) -> LowRankKernel:
@@ -278,14 +282,18 @@ class LowRankKernel(Kernels):
         With R = M_{.,I} M_I^-1: d(L L') = dM_{.,I} R' + R dM_{I,.} - R dM_I R'. Its diagonal
         is taken off where it is corrected; that of M does not depend on the width.
         """
+        # The triangle L_I of the pivots has M_{.,I} = L L_I' and M_I = L_I L_I', so that R is
+        # L L_I^-1; ``slope`` is dM_{.,I} = -gamma |x - x'|^2 o M_{.,I} by log gamma.
         pivots = self.factor.pivots
         L, triangle = self.L, self.L[pivots]
         R = np.linalg.solve(triangle.T, L.T).T
         distances = squared_distances(self.X, self.X[pivots])
         slope = -self.gamma * distances * (L @ triangle.T)
+        # The product with Eq. 9 takes O(n k) a column.
         inner = R.T @ block
         out = slope @ inner + R @ (slope.T @ block - slope[pivots].T @ inner)
         if self.corrected:
+            # The same three terms give the diagonal of Eq. 9.
             diagonal = 2 * np.einsum("ij,ij->i", slope, R)
             diagonal -= np.einsum("ij,ij->i", R @ slope[pivots], R)
             out -= diagonal[:, None] * block
@@ -296,6 +304,7 @@ class LowRankKernel(Kernels):
         return (diagonal + self.correction if self.corrected else diagonal)[:, None]
 
     def cross(self, X: Features, block: np.ndarray) -> np.ndarray:
+        # Section 7.4 has M_{*,I} (L_I)^-T L': ``transform`` makes rows of L for new points.
         values = gram(X, self.X[self.factor.pivots], kernel=self.kernel, gamma=self.gamma)
         return self.factor.transform(values) @ (self.L.T @ block)
 
@@ -305,6 +314,7 @@ def _by_kernel(block, which, product):
     used = np.unique(0 if which is None else which)
     if len(used) == 1:
         return product(used[0], block)
+    # The dtype of the products is known with the first of them.
     out = None
     for kernel in used:
         columns = which == kernel

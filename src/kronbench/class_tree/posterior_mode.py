@@ -21,14 +21,14 @@ from kronbench.linalg.blas1 import axpy, dot
 from kronbench.linalg.krylov import ConjugateGradients
 
 # Steps shorter than this part of the Newton step do not help any more.
-_SHORTEST = 1e-6
+_SHORTEST_STEP = 1e-6
 
 # An inner system is solved until the square of its residual has fallen to this part, or to the
 # gap that the Newton step itself is likely to leave: gap^2 / Phi.
-_FORCING = 0.05
+_FORCING_TERM = 0.05
 
-# Factors of single classes are fitted up to so many of them: their Hessian is (C, C).
-_MOST_FACTORS = 64
+# Each class has a factor of its own up to so many of them: their Hessian is (C, C).
+_MOST_CLASSES_WITH_FACTORS = 64
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Mode:
     """A posterior mode and how it was found."""
 
     coef: np.ndarray  # a
-    image: np.ndarray
-    scores: np.ndarray  # (n, C)
+    image: np.ndarray  # K~ a
+    scores: np.ndarray  # (n, C); the same array as ``image`` in the dual space
     probabilities: np.ndarray  # (n, C)
     value: float  # Phi
     residual: Any = None  # -(g + a), zero at the mode
@@ -66,29 +66,30 @@ class Mode:
         self.converged = self.gap <= largest * self.value
 
 
-def run(steps: Generator[Any, Any, Any], covariance: Covariance) -> Any:
+def run_alone(steps: Generator[Any, Any, Any], covariance: Covariance) -> Any:
     """The result of a generator that asks for images, one at a time."""
     return run_together([steps], covariance)[0]
 
 
 def run_together(many: list[Generator[Any, Any, Any]], covariance: Covariance) -> list:
-    """Results of several such generators in step: each pass over the kernel serves all of them."""
-    results, asked = [None] * len(many), {}
+    """Results of several such generators in step: each pass over the kernel serves all of them.
 
-    def resume(index, step):
-        try:
-            asked[index] = step()
-        except StopIteration as stop:
-            results[index] = stop.value
-            asked.pop(index, None)
-
-    for index, steps in enumerate(many):
-        resume(index, lambda steps=steps: next(steps))
-    while asked:
-        waiting = list(asked)
-        images = covariance.images([asked[index] for index in waiting])
-        for index, image in zip(waiting, images, strict=True):
-            resume(index, lambda s=many[index], image=image: s.send(image))
+    Say three folds are fitted. In a round each fold goes on until it needs a product, and hands
+    out the vector: a Newton step of the first, a residual of the others, whatever it is. The three
+    vectors are multiplied by K~ in one pass over the stored kernel, and the next round hands each
+    fold its image. A fold that returns leaves; the others go on without it.
+    """
+    # A generator that has not begun is sent None.
+    results, images = [None] * len(many), dict.fromkeys(range(len(many)))
+    while images:
+        vectors = {}
+        for index, image in images.items():
+            try:
+                vectors[index] = many[index].send(image)
+            except StopIteration as stop:
+                results[index] = stop.value
+        products = covariance.images(list(vectors.values())) if vectors else []
+        images = dict(zip(vectors, products, strict=True))
     return results
 
 
@@ -131,7 +132,7 @@ class NewtonCG:
     ) -> Generator[np.ndarray, np.ndarray, Mode]:
         """The posterior mode (generator), from zero or from a vector, which is rescaled first."""
         preconditioner = tree_preconditioner(covariance, loss) if self.preconditioned else None
-        # The state before the first Newton step
+        # Before the first Newton step come a, K~ a, the scores, pi and Phi (Eq. 1).
         if start is None:
             coef = np.zeros(covariance.shape, covariance.dtype)
             image = np.zeros_like(coef)
@@ -146,7 +147,8 @@ class NewtonCG:
         mode = Mode(coef, image, scores, probabilities, value, path=[value])
         mode.preconditioner = preconditioner
         while True:
-            # Certify
+            # Certify: the gradient of Phi is K~ (g + a), and with r = -(g + a) half of r'K~ r is a
+            # bound of Phi - Phi*.
             residual = covariance.gather(loss.gradient(mode.probabilities))
             residual += mode.coef
             residual *= -1
@@ -155,10 +157,11 @@ class NewtonCG:
             mode.certify(covariance, self.tol)
             if mode.converged or mode.n_iter >= self.max_iter:
                 return mode
-            # Solve for the step, and go as far along it as Phi falls
+            # Solve for the step: Eq. 4, (I + W K~) a' = W u - g, less the same of a. It need be no
+            # better than the gap that the step itself leaves, gap^2 / Phi, or than the tolerance.
             poor = mode.gap > mode.value
             weights = loss.mixed(mode.probabilities) if poor else mode.probabilities
-            relative = min(_FORCING, mode.gap / mode.value)
+            relative = min(_FORCING_TERM, mode.gap / mode.value)
             step, step_image, n_inner = yield from _conjugate_gradients(
                 covariance,
                 loss,
@@ -170,6 +173,7 @@ class NewtonCG:
                 inverse=preconditioner and preconditioner.at(weights),
             )
             mode.n_inner += n_inner
+            # Go as far along the step as Phi falls (section 6.1.2).
             if line_search(covariance, loss, mode, step, step_image) == 0:
                 return mode
             mode.path.append(mode.value)
@@ -188,7 +192,7 @@ class NewtonCG:
         """S of (I + W K~) s = g_I (Eq. 7), and the steps made (generator)."""
         weights, square = mode.probabilities, dot(held_out, held_out_image)
         residual, image = held_out, held_out_image
-        # Go on from the last solution, where that leaves less than zero does
+        # Go on from the last solution, where that leaves less than zero does.
         if start is not None:
             old_image = yield start
             residual = held_out - start
@@ -208,9 +212,10 @@ class NewtonCG:
             max_iter=self.max_inner,
             inverse=inverse,
         )
+        # The image of s is all that is needed of the solution.
         if start is not None:
             image += old_image
-        # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see
+        # Once more s = g_I - W K~ s: exact where K~ is small, which its norm does not see.
         curvature = loss.curvature(weights, covariance.scores(image))
         return held_out - covariance.gather(curvature), n_iter
 
@@ -223,16 +228,21 @@ def _conjugate_gradients(
     Stops when the square <r, r> of what is left is at most ``goal``; with ``inverse`` its square
     in the norm of the preconditioner, relative to the first one.
     """
+    # The inner product <r, z> = r'K~ z needs the image of one of both. Each step has one product,
+    # that of r; the images of x and d follow their recurrences.
     r, r_image = residual.copy(), residual_image
     z, z_image = (r, r_image) if inverse is None else inverse(r, r_image)
     x, x_image = np.zeros(r.shape, r.dtype), np.zeros(r.shape, r.dtype)
     steps = ConjugateGradients((x, x_image), (r,))
     rz = dot(r, z_image)
+    # The goal is a square <r, r>; with a preconditioner squares are <r, z>, on another scale.
     if inverse is not None:
         goal *= rz / max(dot(r, r_image), np.finfo(float).tiny)
     n_iter = 0
     while n_iter < max_iter and rz > goal and rz > 0:
         d, d_image = steps.direction((z, z_image), rz)
+        # The system times d is d + W K~ d. In the dual space scores are the image, and the sum
+        # takes one pass; in feature space the curvature is gathered first.
         scores = covariance.scores(d_image)
         if scores is d_image:
             Sd = loss.curvature(weights, scores, add=d)
@@ -243,6 +253,7 @@ def _conjugate_gradients(
             break
         del Sd
         n_iter += 1
+        # The last iterate needs no image of its residual.
         if n_iter == max_iter:
             break
         r_image = yield r
@@ -258,27 +269,31 @@ def line_search(
 
     "Pair optimization" (section 6.1.2): Phi along (u + t s, a + t x) costs O(n C).
     """
+    # Along a + t x the prior part of Phi is a parabola: a'K~ a / 2 + t x'K~ a + t^2 x'K~ x / 2.
     scores_step = covariance.scores(step_image)
     linear, quadratic = dot(step_image, mode.coef), dot(step, step_image)
     slope = linear + dot(scores_step, loss.gradient(mode.probabilities))
     if not slope < 0:
         return 0.0
     prior = 0.5 * dot(mode.coef, mode.image)
+    # Armijo's rule is tried from the classical Newton step on.
     length = 1.0
-    while length > _SHORTEST:
+    while length > _SHORTEST_STEP:
         scores = mode.scores + scores_step.dtype.type(length) * scores_step
         likelihood, probabilities = loss.evaluate(scores)
         value = likelihood + prior + length * linear + 0.5 * length**2 * quadratic
         if value <= mode.value + 1e-4 * length * slope + 1e-14 * abs(mode.value):
             break
-        # The minimum of the parabola through the slope and both values, kept within bounds
+        # The next length is the minimum of the parabola through slope and values, within bounds.
         curvature = 2 * (value - mode.value - length * slope) / length**2
         length *= float(np.clip(-slope / curvature / length, 0.1, 0.5))
     else:
         return 0.0
-    together = mode.scores is mode.image
+    # In the dual space scores and image are one array, as DualCovariance.scores returns its
+    # argument: the new scores are the new image, and stay one array.
+    scores_are_image = mode.scores is mode.image
     axpy(length, step, mode.coef)
-    if together:
+    if scores_are_image:
         mode.image = scores
     else:
         axpy(length, step_image, mode.image)
@@ -293,12 +308,14 @@ def _rescale(covariance, loss, coef, image, scores):
     coupling of classes each gets a factor of its own, else all share one.
     """
     coupling = covariance.coupling
-    single = not coupling.is_flat or coupling.n_classes > _MOST_FACTORS
+    single = not coupling.is_flat or coupling.n_classes > _MOST_CLASSES_WITH_FACTORS
 
     def by_factor(columns):
+        """Sums for each factor of what there is for each class."""
         return columns.sum(keepdims=True) if single else columns
 
-    # Phi by the factors: a parabola, and the normalizers of the scaled scores
+    # Phi by the factors f is a parabola and the normalizers of the scaled scores: with
+    # a_c <- f_c a_c it is sum_i logsumexp(f o u_i) - f'linear + (f o f)'squares / 2.
     U = scores[loss.trains].astype(np.float64)
     squares = by_factor(np.einsum("ij,ij->j", coef, image, dtype=np.float64))
     target = -loss.gradient(np.zeros_like(scores))[loss.trains]
@@ -308,11 +325,12 @@ def _rescale(covariance, loss, coef, image, scores):
         _, normalizers = softmax(U * factors)
         return normalizers.sum() - factors @ linear + 0.5 * factors**2 @ squares
 
-    # Newton steps, halved where they do not descend
+    # These few factors take Newton steps, halved where they do not descend.
     factors = np.ones(len(linear))
     best = value(factors)
     for _ in range(20):
         P, _ = softmax(U * factors)
+        # Logsumexp has the Hessian diag(pi) - pi pi' by scores, which is taken to the factors.
         PU = P * U
         gradient = by_factor(PU.sum(axis=0)) - linear + factors * squares
         if single:
@@ -332,5 +350,6 @@ def _rescale(covariance, loss, coef, image, scores):
             break
         factors = factors + length * step
         best = value(factors)
-    for block in {id(b): b for b in (coef, image, scores)}.values():
+    # In the dual space the scores are the image itself, which is scaled once.
+    for block in (coef, image) if scores is image else (coef, image, scores):
         block *= factors.astype(block.dtype)

@@ -13,7 +13,7 @@ from numba import njit, prange
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
 
 # Entries of a block that are exponentiated at a time: temporaries stay in the L2 cache.
-_BLOCK = 2**15
+_ENTRIES_OF_A_BLOCK = 2**15
 
 
 class SoftmaxLoss:
@@ -41,6 +41,7 @@ class SoftmaxLoss:
 
     def gradient(self, probabilities: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Pi - y on the training part (or the given rows), zero elsewhere, (n, C)."""
+        # This is g = pi - y of section 6.1.1.
         rows = self.trains if rows is None else rows
         gradient = np.where(rows[:, None], probabilities, 0)
         if self.shares is not None:
@@ -62,6 +63,7 @@ class SoftmaxLoss:
         self, probabilities: np.ndarray, scores: np.ndarray, add: np.ndarray | None = None
     ) -> np.ndarray:
         """W x = pi o (x - pi'x) by rows, zero outside the training part; plus ``add``."""
+        # This is W = D - D P_cls D of section 6.1.1. Zeros to add need no array of their own.
         out = np.zeros_like(scores) if add is None else np.empty_like(add)
         add = out if add is None else add
         with at_most_threads(scores.size / PASS_WORTH_A_THREAD):
@@ -70,6 +72,7 @@ class SoftmaxLoss:
 
     def _losses(self, scores):
         """(n,) of the rows, and their probabilities."""
+        # Minus log P(y_i | u_i) is l_i - y_i'u_i with l_i = logsumexp(u_i) (Eq. 1).
         probabilities, normalizers = softmax(scores)
         if self.shares is not None:
             targets = np.einsum("ij,ij->i", scores, self.shares, dtype=np.float64)
@@ -82,9 +85,10 @@ def softmax(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(probabilities (n, C), logsumexp (n,) in double precision) of each row of scores."""
     probabilities = np.empty_like(scores)
     normalizers = np.empty(len(scores))
-    step = max(1, _BLOCK // max(1, scores.shape[1]))
+    step = max(1, _ENTRIES_OF_A_BLOCK // max(1, scores.shape[1]))
     for start in range(0, len(scores), step):
         rows = slice(start, start + step)
+        # The largest score is taken off, so that no exponential overflows.
         largest = scores[rows].max(axis=1)
         part = np.subtract(scores[rows], largest[:, None], out=probabilities[rows])
         np.exp(part, out=part)
@@ -96,6 +100,7 @@ def softmax(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(parallel=True, cache=True, fastmath={"reassoc", "contract"})
 def _add_curvature(probabilities, rows, scores, add, out):
+    """out[i] = add[i] + pi_i o (x_i - pi_i'x_i) where the row trains; ``out`` may be ``add``."""
     for i in prange(len(rows)):
         out[i] = add[i]
         if rows[i]:

@@ -14,7 +14,7 @@ from kronbench.linalg.gemm import multiply
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
 
 # Rows of a block that pass the tree together, so that each node is looked up once for all of them.
-_TOGETHER = 16
+_ROWS_TOGETHER = 16
 
 
 class Tree:
@@ -56,19 +56,22 @@ class Tree:
         self.parents = parents.astype(np.int64)
         self.leaves = np.setdiff1d(np.arange(len(self.parents)), self.parents)
         self.n_nodes, self.n_classes = len(self.parents) - 1, len(self.leaves)
-        # By pointer doubling, O(P log P)
+        # Depths come by pointer doubling, in O(P log P): after k rounds ``above`` is the ancestor
+        # 2^k edges up, or the root, and ``depths`` counts the edges on the way to it.
         self.depths = (np.arange(len(self.parents)) > 0).astype(np.int64)
         above = np.maximum(self.parents, 0)
         for _ in range(len(self.parents).bit_length()):
             self.depths += self.depths[above]
             above = above[above]
+        # On a cycle no number of steps leads to the root.
         if above.any():
             lost = int(np.argmax(above > 0))
             raise InputError(
                 f"tree has a cycle: node {lost} cannot be reached from the root; its parents must "
                 "lead there"
             )
-        # The nodes by depth, so that parents come before their children, and where they stand
+        # The nodes are ordered by depth, so that parents come before their children, as in the
+        # paper; ``_position`` is where each stands, ``_up`` where the parent of each stands.
         self._order = np.argsort(self.depths, kind="stable")
         self._position = np.empty_like(self._order)
         self._position[self._order] = np.arange(len(self._order))
@@ -93,6 +96,7 @@ class Tree:
     @cached_property
     def subtrees(self) -> np.ndarray:
         """(P,) groups of the nodes by the child of the root they are or lie below (H2)."""
+        # A child of the root is its own top; the others have that of their parent, which is known.
         top = np.arange(len(self.parents))
         for node in self._order[1:]:
             if self.parents[node] > 0:
@@ -108,6 +112,7 @@ class Tree:
     def paths(self) -> np.ndarray:
         """(C, largest depth) nodes from below the root to each leaf, -1 after the leaf."""
         paths = np.full((self.n_classes, self.depths.max()), -1)
+        # Each leaf climbs to the root; on the way it is written at its depth.
         node = self.leaves.copy()
         for depth in range(paths.shape[1], 0, -1):
             here = self.depths[node] == depth
@@ -142,6 +147,7 @@ class Tree:
         variance = np.asarray(variance, block.dtype)
         if self.is_flat:
             return block * variance[self.leaves - 1]
+        # A pass goes up by Algorithm 2 and down by Algorithm 1; the root has no function.
         weights = np.append(block.dtype.type(0), variance)[self._order]
         return self._pass(block, self._leaf_at, self._leaf_at, weights, upward=True)
 
@@ -150,6 +156,7 @@ class Tree:
         return self.sum_paths(variance)
 
     def _pass(self, block, take_at, give_at, weights, upward=False):
+        """One pass of each row from the nodes ``take_at`` to those ``give_at``, by position."""
         out = np.empty((len(block), len(give_at)), block.dtype)
         with at_most_threads(min(block.size, out.size) / PASS_WORTH_A_THREAD):
             _pass_tree(block, take_at, give_at, self._up, weights, upward, out)
@@ -157,6 +164,7 @@ class Tree:
 
 
 def _as_block(block, n_columns):
+    """A block (n, n_columns) of single or double precision, in C order."""
     block = np.ascontiguousarray(block)
     if block.dtype not in (np.float32, np.float64):
         block = block.astype(np.float64)
@@ -171,25 +179,26 @@ def _pass_tree(block, take_at, give_at, up, weights, upward, out):
 
     Nodes are in the order of their depths, ``up`` is where the parent of each stands.
     """
-    for part in prange(-(-len(block) // _TOGETHER)):
-        low = part * _TOGETHER
-        size = min(_TOGETHER, len(block) - low)
-        sums = np.zeros((len(up), _TOGETHER), block.dtype)
+    for part in prange(-(-len(block) // _ROWS_TOGETHER)):
+        low = part * _ROWS_TOGETHER
+        size = min(_ROWS_TOGETHER, len(block) - low)
+        # Each node has a row, so that the inner loops run over neighbours in memory.
+        sums = np.zeros((len(up), _ROWS_TOGETHER), block.dtype)
         for c in range(len(take_at)):
             row = sums[take_at[c]]
             for r in range(size):
                 row[r] = block[low + r, c]
-        # For each node the sum over its leaves (Algorithm 2)
+        # Algorithm 2 goes from P down to 1: each node adds its sum to that of its parent.
         if upward:
             for k in range(len(up) - 1, 0, -1):
                 above, here = sums[up[k]], sums[k]
-                for r in range(_TOGETHER):
+                for r in range(_ROWS_TOGETHER):
                     above[r] += here[r]
             sums[0] = 0
-        # For each node the weighted sum along its path (Algorithm 1)
+        # Algorithm 1 goes from 1 to P: y_p = v_p x_p + y_parent sums along the path of node p.
         for k in range(1, len(weights)):
             above, here, weight = sums[up[k]], sums[k], weights[k]
-            for r in range(_TOGETHER):
+            for r in range(_ROWS_TOGETHER):
                 here[r] = here[r] * weight + above[r]
         for c in range(len(give_at)):
             row = sums[give_at[c]]

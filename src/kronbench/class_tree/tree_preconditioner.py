@@ -27,7 +27,7 @@ from kronbench.linalg.gram_matrix import weighted_grams
 _MOST_VECTORS = 64
 
 # Numbers that fit a cache.
-_CACHED = 2**18
+_NUMBERS_IN_CACHE = 2**18
 
 
 def tree_preconditioner(covariance: Covariance, loss: SoftmaxLoss) -> TreePreconditioner:
@@ -50,13 +50,14 @@ class TreePreconditioner:
     def __init__(self, covariance: Covariance, loss: SoftmaxLoss, functions: np.ndarray):
         self._tree, self._trains = covariance.coupling, loss.trains
         self._functions = functions[loss.trains]
-        # prior variances of the weights of each node
+        # Each node has prior variances of its weights; the root comes first.
         self._prior = np.zeros((self._tree.n_nodes + 1, functions.shape[1]))
 
     def at(
         self, weights: np.ndarray
     ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """Function (vector, its image) -> (z, image of z) for the curvature at weights (n, C)."""
+        # The curvatures (C, r, r) are G_c = Z' diag(min(pi_c, 1 - pi_c)) Z for all classes.
         weights = weights[self._trains]
         curvatures = weighted_grams(self._functions, np.minimum(weights, 1 - weights))
         return self._inverse(_Elimination(self._tree, self._prior, curvatures))
@@ -77,6 +78,7 @@ class FeaturePreconditioner(TreePreconditioner):
 
     def __init__(self, covariance: FeatureCovariance, loss: SoftmaxLoss):
         super().__init__(covariance, loss, covariance.features)
+        # Each node has v_p for its features, and a leaf sigma^2 for its intercept.
         self._prior[1:, :-1] = covariance.variance[:, None]
         self._prior[self._tree.leaves, -1] = covariance.bias_variance
 
@@ -105,32 +107,37 @@ class CoarsePreconditioner(TreePreconditioner):
 
     def __init__(self, covariance: Covariance, loss: SoftmaxLoss):
         kernels, tree, dtype = covariance.kernels, covariance.coupling, covariance.dtype
-        # Leading eigenvectors and the constant, on the training part
+        # Leading eigenvectors and the constant, on the training part, make the basis.
         n_vectors = min(_MOST_VECTORS, math.isqrt(kernels.n_rows))
         vectors = leading_vectors(kernels.product, kernels.n_rows, n_vectors, kernels.dtype)
         basis = np.hstack([vectors, np.ones((len(vectors), 1))])
         basis[~loss.trains] = 0
         basis /= np.linalg.norm(basis, axis=0)
-        # Scaled and turned: N'F = I and N'1 = t e_r
+        # It is scaled and turned, so that N'F = I and N'1 = t e_r: with (M + 1 1') in the basis as
+        # axes diag(squares) axes', N is basis axes squares^-1/2, and a QR decomposition of N'1
+        # turns it to the last axis.
         products = kernels.product(basis.astype(dtype)).astype(float)
         bias = basis.sum(axis=0)
         squares, axes = np.linalg.eigh(basis.T @ products + np.outer(bias, bias))
         kept = squares > 1e-6 * squares[-1]  # rounding in single precision lies below
         scale = axes[:, kept] / np.sqrt(squares[kept])
         scale = scale @ qr((bias @ scale)[:, None])[0][:, ::-1]
+        # These become M N, and N'1, of which t is the last entry.
         products = products @ scale
         bias = self._bias = bias @ scale
         super().__init__(covariance, loss, products + bias)
         self._covariance = covariance
+        # V = N'K~ N is v_p, in the last axis v_p (1 - t^2), to which leaves add sigma^2 t^2.
         self._prior[1:] = covariance.variance[:, None]
         self._prior[:, -1] *= max(1 - bias[-1] ** 2, 0)
         self._prior[tree.leaves, -1] += covariance.bias_variance * bias[-1] ** 2
-        # in the precision of the vectors, for the passes over them
+        # Both are in the precision of the vectors, for the passes over them.
         self._basis = (basis @ scale).astype(dtype)
         self._images = np.hstack([products, np.ones((len(basis), 1))]).astype(dtype)
 
     def _inverse(self, elimination):
         def inverse(vector, image):
+            # The formulas above give y, z = r - N y, and the image of z by M N and the bias.
             y, _ = elimination.solve(elimination.curve(multiply(self._basis.T, image)))
             bias = self._covariance.bias_variance * (self._bias @ y)
             coupled = np.vstack([self._tree.couple(y, self._covariance.variance), bias])
@@ -152,25 +159,27 @@ class _Elimination:
         self._levels = [
             np.flatnonzero(tree.depths == depth) for depth in range(1, tree.depths.max() + 1)
         ]
-        # From the leaves up
+        # Elimination goes from the leaves up. Node p leaves J_p (I + V_p J_p)^-1 for its parent,
+        # which is the curvature below p as the parent's function sees it.
         r = prior.shape[1]
         J = np.zeros((tree.n_nodes + 1, r, r))
         J[tree.leaves] = curvatures
         self._inverse = np.empty_like(J)  # (I + V_p J_p)^-1
         for nodes in reversed(self._levels):
-            # the children of one parent at a time: their matrices stay in cache
+            # The children of one parent go at a time: their matrices stay in cache.
             for parent in np.unique(tree.parents[nodes]):
                 children = nodes[tree.parents[nodes] == parent]
                 below = J[children]
                 inverse = np.linalg.inv(np.eye(r) + prior[children, :, None] * below)
                 self._inverse[children] = inverse
                 J[parent] += (below @ inverse).sum(axis=0)
-        # The free function is determined only where the curvature is
+        # The free function is determined only where the curvature is not zero.
         self._root = np.linalg.pinv(J[0], rcond=1e-10, hermitian=True)
         self._total = np.linalg.pinv(curvatures.sum(axis=0), rcond=1e-10, hermitian=True)
 
     def curve(self, weights):
         """G f (r, C) for weights f (r, C): G_c (f_c - m) with the best shift m."""
+        # The best m of min_m sum_c (f_c - m)'G_c (f_c - m) solves (sum_c G_c) m = sum_c G_c f_c.
         out = (self._curvatures @ weights.astype(float).T[:, :, None])[:, :, 0].T
         shift = self._total @ out.sum(axis=1)
         return out - (self._curvatures @ shift).T
@@ -180,20 +189,22 @@ class _Elimination:
         tree, h = self._tree, np.asarray(h, float).T
         b = np.zeros((tree.n_nodes + 1, h.shape[1]))
         b[tree.leaves] = h
-        # Eliminate from the leaves up
+        # Eliminate from the leaves up, which carries right-hand sides to the parents.
         for nodes in reversed(self._levels):
-            # J (I + V J)^-1 is symmetric, and so is what b' = (I + J V)^-1 b belongs to
+            # b' (I + V J)^-1 is the transpose of (I + J V)^-1 b, as J and V are symmetric.
             up = (b[nodes, None, :] @ self._inverse[nodes])[:, 0]
-            # Parents repeat; np.add.at takes ten times as long
+            # Parents repeat: runs of one parent are summed, as np.add.at takes ten times as long.
             order = np.argsort(tree.parents[nodes], kind="stable")
             parents, starts = np.unique(tree.parents[nodes][order], return_index=True)
             b[parents] += np.add.reduceat(up[order], starts, axis=0)
-        # Substitute from the root down: sums of the functions along the paths
+        # Substitute from the root down: sums of the functions along the paths. The function of the
+        # root takes what is left of the right-hand side there.
         sums = np.zeros_like(b)
         sums[0] = self._root @ (b[0] - h.sum(axis=0))
         for nodes in self._levels:
             x = sums[tree.parents[nodes]] + self._prior[nodes] * b[nodes]
             sums[nodes] = (self._inverse[nodes] @ x[:, :, None])[:, :, 0]
+        # At the leaves the sums are g = V z + m, and z = h - G g.
         g = sums[tree.leaves]
         z = h - (self._curvatures @ g[:, :, None])[:, :, 0]
         return np.ascontiguousarray(z.T), np.ascontiguousarray((g - sums[0]).T)
@@ -201,9 +212,10 @@ class _Elimination:
 
 def _minus(block, left, right):
     """Block - left @ right in the dtype of the block, by rows that stay in cache."""
+    # Each part is multiplied and subtracted while it is in cache.
     right = right.astype(block.dtype)
     out = np.empty_like(block)
-    step = max(1, _CACHED // max(1, block.shape[1]))
+    step = max(1, _NUMBERS_IN_CACHE // max(1, block.shape[1]))
     for start in range(0, len(block), step):
         rows = slice(start, start + step)
         multiply(left[rows], right, out=out[rows])

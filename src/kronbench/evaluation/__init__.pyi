@@ -1,3 +1,4 @@
+from .additive_baseline import additive_scores as additive_scores
 from .class_scores import (
     hierarchy_scores as hierarchy_scores,
     mean_log_loss as mean_log_loss,
@@ -7,7 +8,6 @@ from .class_scores import (
     taxo_decision as taxo_decision,
     taxo_loss as taxo_loss,
 )
-from .margins import margin_scores as margin_scores
 from .metrics import (
     AFFINITY_SCORES as AFFINITY_SCORES,
     affinity_scores as affinity_scores,

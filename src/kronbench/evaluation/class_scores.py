@@ -19,6 +19,8 @@ def precision(y: ArrayLike, proba: ArrayLike) -> float:
     """
     proba = _checked_proba(proba)
     (y,) = _checked_classes(proba.shape[1], len(proba), y=y)
+    # Its rank is one more than the number of larger ones; tied ones, itself among them, share
+    # theirs.
     true = np.take_along_axis(proba, y[:, None], axis=1)
     rank = (proba > true).sum(axis=1) + ((proba == true).sum(axis=1) + 1) / 2
     return float((1 / rank).mean())
@@ -32,6 +34,7 @@ def taxo_loss(y: ArrayLike, predicted: ArrayLike, tree: np.ndarray) -> float:
     """
     paths = Tree(tree).paths
     y, predicted = _checked_classes(len(paths), y=y, predicted=predicted)
+    # The way between two leaves leads up to their last common node and down again.
     depth = (paths >= 0).sum(axis=1)
     shared = ((paths[y] == paths[predicted]) & (paths[y] >= 0)).sum(axis=1)
     return float(((depth[y] + depth[predicted]) / 2 - shared).mean())
@@ -54,6 +57,8 @@ def taxo_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     """
     paths = Tree(tree).paths
     proba = _checked_proba(proba, len(paths))
+    # The matrix has a one where a node (column) lies on the path to a leaf (row), so that
+    # ``proba @ above`` is S and a product with its transpose sums S along each path.
     leaf, level = np.nonzero(paths >= 0)
     above = sparse.csr_array(
         (np.ones(len(leaf)), (leaf, paths[leaf, level])), shape=(len(paths), len(tree))
@@ -71,6 +76,7 @@ def parent_decision(proba: ArrayLike, tree: np.ndarray) -> np.ndarray:
     nodes = Tree(tree)
     parents = nodes.parents[nodes.leaves]
     proba = _checked_proba(proba, len(parents))
+    # The parent of the largest mass comes first, then the child of it that is most probable.
     _, group = np.unique(parents, return_inverse=True)
     members = sparse.csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
     best = np.argmax(proba @ members, axis=1)
@@ -119,27 +125,30 @@ def some_subclasses(
     """
     if len(y) <= most_documents:
         return X, y, parents
+    # Whole subclasses are taken in random order while their documents fit.
     tree = Tree(parents)
     home = tree.parents[tree.leaves][y]
     subclasses, counts = np.unique(home, return_counts=True)
     order = rng.permutation(len(subclasses))
     kept = subclasses[order[np.cumsum(counts[order]) <= most_documents]]
     rows = np.flatnonzero(np.isin(home, kept))
-    # number the nodes on the paths to these documents anew
+    # The nodes on the paths to these documents are numbered anew, in their old order, and with
+    # them the classes, which are the leaves in increasing order.
     used = np.unique(np.concatenate([[0], tree.paths[np.unique(y[rows])].ravel()]))
     used = used[used >= 0]
     smaller = Tree(np.concatenate([[-1], np.searchsorted(used, tree.parents[used[1:]])]))
     labels = np.searchsorted(used[smaller.leaves], tree.leaves[y[rows]])
     if isinstance(X, np.ndarray):
         return X[rows], labels, smaller.parents
+    # Words that occur in none of these documents are left out too.
     words = sparse.csr_array(X)[rows]
     return words[:, np.unique(words.indices)], labels, smaller.parents
 
 
-def _checked_classes(n_classes, n=None, **given) -> list[np.ndarray]:
-    """Classes by their names, (n,) each."""
+def _checked_classes(n_classes, n=None, **arrays) -> list[np.ndarray]:
+    """The arrays of classes, (n,) each, whose names are for messages."""
     checked = []
-    for name, classes in given.items():
+    for name, classes in arrays.items():
         classes = np.asarray(classes)
         n = len(classes) if n is None else n
         if classes.shape != (n,) or classes.dtype.kind not in "iu":
@@ -154,6 +163,7 @@ def _checked_classes(n_classes, n=None, **given) -> list[np.ndarray]:
 
 
 def _checked_proba(proba, n_classes=None) -> np.ndarray:
+    """Probabilities (n, C), without NaN, for so many classes where the number is known."""
     proba = np.asarray(proba)
     if proba.ndim != 2 or n_classes not in (None, proba.shape[1]):
         columns = "each class" if n_classes is None else f"each of {n_classes} leaves"

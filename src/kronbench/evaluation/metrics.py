@@ -25,8 +25,8 @@ from kronbench.evaluation.ranking import (
     macro_concordance_index,
 )
 
-_LANES = 64
-_SCORED_CLASSES = 1000  # at a time
+_SEARCH_LANES = 64  # binary searches that go in lockstep
+_CLASSES_AT_A_TIME = 1000
 
 AFFINITY_SCORES = {
     "ci": "concordance index, ties of the prediction count half",
@@ -78,6 +78,7 @@ def affinity_scores(
         positive = y > positive_above
     elif positive is None:
         positive = np.zeros(len(y))  # of one class: NaN
+    # Only the scores that are asked for are computed.
     makers = {
         "ci": lambda: concordance_index(y, score),
         "ci_ties_zero": lambda: concordance_index(y, score, ties="zero"),
@@ -108,13 +109,14 @@ def rm2(y: ArrayLike, score: ArrayLike, *, variant: str = "deepdta") -> float:
     if variant not in ("deepdta", "roy"):
         raise InputError(f"variant={variant!r} is unknown: give 'deepdta' or 'roy'")
     y, score = checked_arrays(y, score)
-    # though the mean may round
+    # Constant arrays are told by their range: their mean may round, and then they vary.
     if not len(y) or y.min() == y.max() or score.min() == score.max():
         return np.nan
     y_off, score_off = y - y.mean(), score - score.mean()
     whole, spread = y_off @ y_off, score_off @ score_off
     if not (whole and spread):
         return np.nan
+    # r^2 is the squared correlation, r_0^2 what the line k p through the origin explains.
     r2 = (y_off @ score_off) ** 2 / (whole * spread)
     error = y - (y @ score) / (score @ score) * score
     r02 = 1 - error @ error / whole
@@ -134,16 +136,19 @@ def aupr(positive: ArrayLike, score: ArrayLike, *, interpolated: bool = False) -
     n_positive = positive.sum()
     if n_positive in (0, len(positive)):
         return np.nan
+    # The curve has a point for each threshold: true and false positives at or above it.
     order = np.argsort(-score, kind="stable")
     ordered = score[order]  # infinite ones have ties too, and no difference
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each threshold
     true = np.concatenate([[0.0], np.cumsum(positive[order])[last]])
     false = np.concatenate([[0.0], np.cumsum(1 - positive[order])[last]])
     gained, slipped = np.diff(true), np.diff(false)
+    # Average precision is the sum of precisions, each times its gain of recall.
     if not interpolated:
         precision = true[1:] / (true[1:] + false[1:])
         return float(gained @ precision / n_positive)
-    # integral of t / (t + f(t)) over the true positives t, f(t) = f_0 + s (t - t_0)
+    # The area is the integral of t / (t + f(t)) over the true positives t, with false positives
+    # f(t) = f_0 + s (t - t_0) between two thresholds.
     rises = gained > 0
     t, end, f = true[:-1][rises], true[1:][rises], false[:-1][rises]
     slope = slipped[rises] / gained[rises]
@@ -190,6 +195,7 @@ def macro_auc(Y_true: ArrayLike, Y_score: ArrayLike, axis: int) -> float:
     positive, scores = _two_classes(Y_true, Y_score, ("Y_true", "Y_score"), 2)
     if axis == 0:
         positive, scores = (np.ascontiguousarray(M.T) for M in (positive, scores))
+    # Curves without both classes are NaN, and not in the mean.
     areas = np.array([_area(*curve) for curve in zip(positive, scores, strict=True)])
     both = ~np.isnan(areas)
     return float(areas[both].mean()) if both.any() else np.nan
@@ -198,7 +204,7 @@ def macro_auc(Y_true: ArrayLike, Y_score: ArrayLike, axis: int) -> float:
 def micro_auc(Y_true: ArrayLike, Y_score: ArrayLike) -> float:
     """Area under the one ROC curve of all entries of a label matrix (m, q)."""
     positive, scores = _two_classes(Y_true, Y_score, ("Y_true", "Y_score"), 2)
-    # the order of entries is free: that of memory needs no copy
+    # The order of entries is free, and that of memory needs no copy.
     order = "F" if scores.flags.f_contiguous else "C"
     return _area(positive.ravel(order), scores.ravel(order))
 
@@ -211,19 +217,22 @@ def ranking_areas(features: np.ndarray, y: np.ndarray, coef: np.ndarray) -> dict
     the classes in ``y`` of the curve over documents.
     """
     features, coef = features.astype(np.float32), coef.astype(np.float32)
-    own = np.einsum("ij,ij->i", features, coef[:, y].T)
+    # Each document has the score of its right class, (n,).
+    right = np.einsum("ij,ij->i", features, coef[:, y].T)
     twice_below, macro, n_curves = np.zeros(len(y)), 0.0, 0
-    for start in range(0, coef.shape[1], _SCORED_CLASSES):
-        F = features @ coef[:, start : start + _SCORED_CLASSES]
+    for start in range(0, coef.shape[1], _CLASSES_AT_A_TIME):
+        F = features @ coef[:, start : start + _CLASSES_AT_A_TIME]
+        # Classes of this block that have documents have a curve over documents each.
         inside = np.flatnonzero((y >= start) & (y < start + F.shape[1]))
         classes = np.unique(y[inside]) - start
         if len(classes):
             positive = y[:, None] == classes + start
             macro += macro_auc(positive, F[:, classes], axis=0) * len(classes)
             n_curves += len(classes)
-        # a document's own class is no competitor, whatever the rounding of its score
+        # The right class is no competitor of itself, whatever the rounding of its score. Another
+        # counts two where it is below and one where it is tied, which makes twice the area.
         F[inside, y[inside] - start] = np.inf
-        twice_below += np.sum(F < own[:, None], axis=1) + np.sum(F <= own[:, None], axis=1)
+        twice_below += np.sum(F < right[:, None], axis=1) + np.sum(F <= right[:, None], axis=1)
     return {
         "instance_auc": np.mean(twice_below) / (2 * (coef.shape[1] - 1)),
         "macro_auc": macro / n_curves,
@@ -231,12 +240,16 @@ def ranking_areas(features: np.ndarray, y: np.ndarray, coef: np.ndarray) -> dict
 
 
 def _area(positive, scores):
+    """The area under the ROC curve by the Mann-Whitney statistic: P log P + n log P steps."""
+    # The rarer class is sorted, and each score of the other is looked up in it.
     few, many = scores[positive], scores[~positive]
     flip = len(few) > len(many)
     if flip:
         few, many = many, few
     if not len(few):
         return np.nan
+    # This is the share of pairs in which the rarer class is below, which is the wrong order where
+    # it is the positive one.
     few.sort()
     area = float(_twice_places(few, many) / (2 * len(few) * len(many)))
     return area if flip else 1.0 - area
@@ -246,23 +259,26 @@ def _area(positive, scores):
 def _twice_places(few, scores):
     """Twice the number of entries of sorted ``few`` below each of ``scores``, ties once, summed.
 
-    _LANES searches go in lockstep. With a fixed number of lanes and unsigned positions (no
+    _SEARCH_LANES searches go in lockstep. With a fixed number of lanes and unsigned positions (no
     negative indices) the steps become vector gathers: 10 times as fast as one after the other.
     """
-    low, block = np.empty(_LANES, np.uint64), np.empty(_LANES)
+    low, block = np.empty(_SEARCH_LANES, np.uint64), np.empty(_SEARCH_LANES)
     one, twice = np.uint64(1), np.int64(0)
-    for start in range(0, len(scores), _LANES):
-        filled = min(_LANES, len(scores) - start)
+    for start in range(0, len(scores), _SEARCH_LANES):
+        filled = min(_SEARCH_LANES, len(scores) - start)
         block[:filled] = scores[start : start + filled]
+        # Each lane halves the same length, so that no lane branches: the number of entries below
+        # its score is between ``low`` and ``low`` + ``length``.
         low[:] = 0
         length = len(few)
         while length > 1:
             half = length // 2
             step = np.uint64(half)
-            for k in range(_LANES):
+            for k in range(_SEARCH_LANES):
                 at = low[k] + step
                 low[k] = at if few[at - one] < block[k] else low[k]
             length -= half
+        # The last step is one lane at a time; ties are looked up where there are any.
         for k in range(filled):
             place = np.int64(low[k])
             if few[place] < block[k]:

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from kronbench.errors import InputError
 
-_ROUNDING = 1e-6  # of the range of the labels or scores: what six printed digits leave
+# Differences up to this share of the range of labels or scores are ties: six printed digits leave
+# as much.
+_TIE_SHARE_OF_RANGE = 1e-6
 
 
 def concordance_index(
@@ -37,6 +39,7 @@ def concordance_index(
         raise InputError(f"ties={ties!r} is unknown: give 'half' or 'zero'")
     if pairs not in ("all", "later"):
         raise InputError(f"pairs={pairs!r} is unknown: give 'all' or 'later'")
+    # Values are replaced by their ranks, so that all comparisons are of integers.
     order = np.argsort(y, kind="stable") if pairs == "all" else np.arange(len(y))
     _, group = np.unique(y[order], return_inverse=True)
     _, rank = np.unique(score[order], return_inverse=True)
@@ -54,13 +57,14 @@ def macro_concordance_index(y: ArrayLike, score: ArrayLike, vertices: ArrayLike)
     vertices = np.asarray(vertices)
     if vertices.shape != y.shape:
         raise InputError(f"vertices has shape {vertices.shape}: give one for each of {len(y)} y")
+    # Each part has the positions of the pairs of one vertex.
     _, vertices = np.unique(vertices, return_inverse=True)
     order = np.argsort(vertices, kind="stable")
     begins = np.flatnonzero(np.diff(vertices[order], prepend=-1))
     parts = np.split(order, begins[1:])
-    found = np.array([concordance_index(y[part], score[part]) for part in parts])
-    found = found[~np.isnan(found)]
-    return float(found.mean()) if len(found) else np.nan
+    indices = np.array([concordance_index(y[part], score[part]) for part in parts])
+    indices = indices[~np.isnan(indices)]
+    return float(indices.mean()) if len(indices) else np.nan
 
 
 def interaction_concordance(
@@ -86,6 +90,7 @@ def interaction_concordance(
             f"y, rows and cols have shapes {y.shape}, {rows.shape} and {cols.shape}: give (n,) "
             "arrays, one entry a pair"
         )
+    # Rows a, b of a block are of the side with fewer vertices, columns c, d those that both have.
     (_, few), (_, many) = (np.unique(side, return_inverse=True) for side in (rows, cols))
     if few.max() > many.max():
         few, many = many, few
@@ -94,10 +99,8 @@ def interaction_concordance(
     if ((np.diff(few) == 0) & (np.diff(many) == 0)).any():
         raise InputError("a pair occurs twice: give each pair once")
     bounds = np.searchsorted(few, np.arange(few.max() + 2))
-    counts = _count_blocks(
-        bounds, many, y[order], score[order], _ROUNDING * np.ptp(y), _ROUNDING * np.ptp(score)
-    )
-    return _share(counts, 0.5)
+    least = [_TIE_SHARE_OF_RANGE * np.ptp(values) for values in (y, score)]
+    return _share(_count_blocks(bounds, many, y[order], score[order], *least), 0.5)
 
 
 def _share(counts, tie):
@@ -109,16 +112,20 @@ def _share(counts, tie):
 @njit(cache=True)
 def _count_concordant(group, rank):
     """Concordant, tied and comparable pairs; ``group`` is sorted (0, 0, 1, ...)."""
+    # A Fenwick tree counts the entries of the lower groups by rank: a sum up to a rank, and one
+    # more entry, take O(log n) each.
     n = len(group)
-    tree = np.zeros(n + 1, np.int64)  # Fenwick tree: counts by rank of the lower groups
+    tree = np.zeros(n + 1, np.int64)
     concordant, tied, comparable, start = 0, 0, 0, 0
     while start < n:
+        # Each entry of a group is compared with all entries of the lower groups.
         stop = start
         while stop < n and group[stop] == group[start]:
             below = _prefix(tree, rank[stop])
             concordant += below
             tied += _prefix(tree, rank[stop] + 1) - below
             stop += 1
+        # Only then do its own entries join them: pairs within a group are not comparable.
         comparable += start * (stop - start)
         for i in range(start, stop):
             node = rank[i] + 1
@@ -160,6 +167,7 @@ def _count_blocks(bounds, others, y, score, y_least, score_least):
     concordant, tied, comparable = 0, 0, 0
     for a in range(len(bounds) - 1):
         for b in range(a + 1, len(bounds) - 1):
+            # The columns that both rows have are merged out of their sorted lists.
             i, j, n = bounds[a], bounds[b], 0
             while i < bounds[a + 1] and j < bounds[b + 1]:
                 if others[i] == others[j]:
@@ -173,13 +181,15 @@ def _count_blocks(bounds, others, y, score, y_least, score_least):
                     j += 1
             if n < 2:
                 continue
+            # Columns c, d make a concordant block where y and score order their gaps
+            # f(a, .) - f(b, .) alike.
             by_y = np.argsort(y_gap[:n])
             group = _places(y_gap[:n], by_y, y_least)
             rank = _places(score_gap[:n], np.argsort(score_gap[:n]), score_least)
-            found = _count_concordant(group[by_y], rank[by_y])
-            concordant += found[0]
-            tied += found[1]
-            comparable += found[2]
+            counts = _count_concordant(group[by_y], rank[by_y])
+            concordant += counts[0]
+            tied += counts[1]
+            comparable += counts[2]
     return concordant, tied, comparable
 
 
@@ -198,8 +208,8 @@ def checked_arrays(
 ) -> list[np.ndarray]:
     """Labels and scores as two arrays of float64; InputError where they are not."""
     arrays = []
-    for given, name in zip((y, score), names, strict=True):
-        values = np.asarray(given)
+    for array, name in zip((y, score), names, strict=True):
+        values = np.asarray(array)
         if values.dtype == object:
             try:
                 values = values.astype(np.float64)

@@ -88,8 +88,8 @@ class SimilarityKFold(PairSplitter):
         for folds in self._folds(sides):
             for (name, (similarity, _, _)), fold in zip(sides.items(), folds, strict=True):
                 apart = fold[:, None] != fold
-                found = similarity.max(where=apart, initial=-np.inf)
-                largest[name] = max(largest[name], float(found))
+                between = float(similarity.max(where=apart, initial=-np.inf))
+                largest[name] = max(largest[name], between)
         return {
             f"{name}s": SimilarityLeak(len(cluster), int(cluster.max()) + 1, largest[name])
             for name, (_, cluster, _) in sides.items()
@@ -113,8 +113,9 @@ class SimilarityKFold(PairSplitter):
             raise InputError(f"threshold={self.threshold}: similarities end at 1, give at most 1")
         check_count(self.n_splits, "n_splits", 2)
         check_count(self.n_repeats, "n_repeats", 1)
-        found = {}
+        sides = {}
         for name in _SIDES[self.side]:
+            # Vertices without a pair are left out: they might link what nothing else links.
             used, position = np.unique(getattr(X, f"{name}s"), return_inverse=True)
             features, kernel = getattr(X, f"{name}_features"), getattr(self, f"{name}_kernel")
             if kernel == "precomputed":
@@ -126,10 +127,12 @@ class SimilarityKFold(PairSplitter):
                 features = features[:, used]
             K = gram(features[used], kernel=kernel, gamma=getattr(self, f"{name}_gamma"))
             K = np.asarray(K, dtype=float)
-            # over the roots of its diagonal; a vertex of length 0 is like none
+            # Kernel values are divided by the roots of the diagonal. A vertex of length 0 is like
+            # none, not even itself.
             lengths = np.sqrt(np.maximum(np.diagonal(K), 0))
             scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
             similarity = K * scale[:, None] * scale
+            # Clusters of single linkage are the components of the graph of what is alike.
             alike = sparse.csr_array(similarity >= self.threshold)
             n_clusters, cluster = connected_components(alike, directed=False)
             if n_clusters < self.n_splits:
@@ -138,8 +141,8 @@ class SimilarityKFold(PairSplitter):
                     f"{n_clusters} cluster{'s' * (n_clusters > 1)}, and n_splits is "
                     f"{self.n_splits}: give a larger threshold or fewer folds"
                 )
-            found[name] = similarity, cluster, position
-        return found
+            sides[name] = similarity, cluster, position
+        return sides
 
     def _folds(self, sides) -> Iterator[list[np.ndarray]]:
         """Of each repeat the fold of each vertex of each side."""
@@ -147,7 +150,8 @@ class SimilarityKFold(PairSplitter):
         for _ in range(self.n_repeats):
             folds = []
             for _, cluster, _ in sides.values():
-                # larger clusters first, each into the smallest fold
+                # Larger clusters come first, each into the smallest fold; equal ones are in random
+                # order, as the sort is stable.
                 sizes = np.bincount(cluster)
                 order = rng.permutation(len(sizes))
                 fold, filled = np.empty(len(sizes), np.intp), np.zeros(self.n_splits, np.intp)

@@ -33,6 +33,8 @@ class PairSplitter(BaseCrossValidator):
 
 def vertex_blocks(folds: Sequence[np.ndarray], shape: tuple[int, ...]) -> Splits:
     """(train, test) of each block of folds (n,) of one side or two: training shares none of it."""
+    # Each block has its own pairs, and those that share no fold with it: the sum over all other
+    # parts of each side in turn.
     counts = np.zeros(shape, dtype=np.intp)
     np.add.at(counts, tuple(folds), 1)
     train_counts = counts
@@ -45,6 +47,7 @@ def vertex_blocks(folds: Sequence[np.ndarray], shape: tuple[int, ...]) -> Splits
                 f"block {block} of the {' x '.join(map(str, shape))} split has "
                 f"no {name} pairs: use fewer folds or another random_state"
             )
+    # The pairs inside by all sides test, those inside by none train.
     for block in np.ndindex(shape):
         inside = [fold == part for fold, part in zip(folds, block, strict=True)]
         yield np.flatnonzero(~np.any(inside, axis=0)), np.flatnonzero(np.all(inside, axis=0))
@@ -159,6 +162,7 @@ class SettingKFold(PairSplitter):
         if self.setting == "A" and n > len(X):
             raise InputError(f"n_splits is {n} for {len(X)} pairs: give 2 or more, and fewer")
         y = np.zeros(len(X)) if y is None else y
+        # Each repeat is a splitter of its own, with a seed of its own.
         for _ in range(self.n_repeats):
             seed = int(rng.randint(2**31 - 1))
             if self.setting == "D":
@@ -166,7 +170,7 @@ class SettingKFold(PairSplitter):
             elif self.setting != "A":
                 yield from VertexKFold(n, "rows" if self.setting == "B" else "cols", seed).split(X)
             else:
-                # by codes: scikit-learn takes two labels with decimals for real ones
+                # Labels go by codes: scikit-learn takes two labels with decimals for real ones.
                 _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
                 kind = StratifiedKFold if len(counts) == 2 and counts.min() >= n else KFold
                 yield from kind(n, shuffle=True, random_state=seed).split(code, code)
@@ -185,6 +189,7 @@ def shuffle_split(
     _check_setting(setting)
     cut = ShuffleSplit(1, test_size=test_size, random_state=random_state)
     sides = {"A": [np.arange(len(X))], "B": [X.rows], "C": [X.cols], "D": [X.rows, X.cols]}
+    # Each side that is split has a mask of the pairs whose vertex is in the test part.
     new = []
     for side in sides[setting]:
         items = np.unique(side)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kronbench.evaluation import margin_scores
+from kronbench.evaluation import additive_scores
 from kronbench.linalg import gram, minres
 from kronbench.pairs import PairData, SampledKroneckerOperator
 
@@ -26,7 +26,7 @@ def profile_kernel(X: PairData, y: np.ndarray, side: str) -> np.ndarray:
 def profiles(X: PairData, y: np.ndarray, side: str) -> tuple[np.ndarray, float]:
     """Profiles, one a row, and the inverse of their mean squared length."""
     Z = np.zeros((X.n_rows, X.n_cols))
-    Z[X.rows, X.cols] = y - margin_scores(X, y, X)
+    Z[X.rows, X.cols] = y - additive_scores(X, y, X)
     Z = Z if side == "row" else Z.T
     squares = np.einsum("ij,ij->i", Z, Z)
     known = squares[squares > 0]

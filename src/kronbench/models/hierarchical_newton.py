@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from kronbench.class_tree.covariance import FeatureCovariance, space_of
 from kronbench.class_tree.criterion import Criterion, CrossValidation
 from kronbench.class_tree.kernels import kernels_of
-from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run
+from kronbench.class_tree.posterior_mode import Mode, NewtonCG, run_alone
 from kronbench.class_tree.printed_mode import PrintedNewton
 from kronbench.class_tree.softmax import SoftmaxLoss
 from kronbench.class_tree.tree import DenseCoupling, Tree, node_groups
@@ -286,7 +286,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
             stopped = callback is not None and bool(callback(mode))
             return stopped
 
-        mode = run(solver.mode(covariance, loss, start, watched), covariance)
+        mode = run_alone(solver.mode(covariance, loss, start, watched), covariance)
         if stopped:
             self.stop_reason_ = "callback"
         elif solver.met(mode):

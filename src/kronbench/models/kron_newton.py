@@ -23,7 +23,7 @@ from kronbench.pairs import (
     newton_dual,
     newton_primal,
 )
-from kronbench.pairs.losses import weighted
+from kronbench.pairs.losses import with_sample_weight
 
 
 @estimator
@@ -107,7 +107,7 @@ class KronNewton(EitherTask, ProductKernelModel):
         if weight is not None:
             if self.loss == "rankrls":
                 raise InputError("loss='rankrls' is not a sum over pairs: leave out sample_weight")
-            loss = weighted(loss, weight.astype(operator.dtype))
+            loss = with_sample_weight(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)
         # Between products the threads of the BLAS would go on spinning beside those of numba

@@ -15,8 +15,8 @@ from kronbench.evaluation import (
     SETTINGS,
     SettingKFold,
     SimilarityKFold,
+    additive_scores,
     concordance_index,
-    margin_scores,
     roc_auc,
 )
 from kronbench.intervals import half_width, interval_text
@@ -29,7 +29,7 @@ def _mse(y, scores):
     return float(np.mean((y - scores) ** 2))
 
 
-_PARTS = ("model", "margins", "difference")
+_PARTS = ("model", "additive", "difference")
 
 
 def evaluate(
@@ -45,7 +45,7 @@ def evaluate(
 
     Each test set is scored by the area under the ROC curve where there are two labels, else by
     the concordance index and the mean squared error; so is the floor of
-    :func:`kronbench.evaluation.margin_scores`, and the difference of the two on the same test
+    :func:`kronbench.evaluation.additive_scores`, and the difference of the two on the same test
     sets. Intervals are those of Nadeau and Bengio (:func:`kronbench.intervals.half_width`). With
     ``selects`` reg and widths are chosen anew in each training set, by inner folds of the same
     setting. Of each setting ``not_scored`` counts test sets with one label in the training or the
@@ -107,7 +107,7 @@ def evaluate(
 
 def as_text(result: dict) -> str:
     """The table of a result of :func:`evaluate`, and what a reader of the scores should know."""
-    table, notes = [["setting", "score", result["solver"], "margins", "difference", "sets"]], []
+    table, notes = [["setting", "score", result["solver"], "additive", "difference", "sets"]], []
     for entry in result["settings"]:
         setting = entry["setting"]
         title = f"{setting}  {entry['test']}"
@@ -182,7 +182,7 @@ def _scores(own, recipe, splits, selects, progress):
         # What is worse on its own pairs is so on others; to look there costs a product.
         if not _mse(own.y[test], scores) < _mse(own.y[test], y.mean()):
             failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
-        margins = margin_scores(X, y, own.data[test])
+        margins = additive_scores(X, y, own.data[test])
         progress(1)
         both = (scores, margins)
         found = [[metric(own.y[test], each) for metric in metrics.values()] for each in both]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 # 4 and 8 of a factorization. Of 85 problems the way chosen so took at most 1.3 times as long as
 # the fastest in 83.
 PAIR_OPERATION = 3
-_FACTORIZATION = 11
+_CHOLESKY_OPERATION = 11
 
-# Coefficients for an output, or outputs for a coefficient, from which the order of the many counts
-_MOST_PAIRS = 8
+# Coefficients for an output, or outputs for a coefficient, from which the order of many counts.
+_RATIO_OF_MANY_PAIRS = 8
 
 
 class Sizes(NamedTuple):
@@ -34,8 +34,9 @@ class Sizes(NamedTuple):
         coefficients leave as it is; of nearly equal ones, where most pairs are on one side, the
         one that takes these by their row vertices, the order in which they mostly come.
         """
+        # Line 1 of Algorithm 1 compares the same two sums.
         totals = self.a * self.e + self.d * self.f, self.c * self.e + self.b * self.f
-        if max(self.e, self.f) > _MOST_PAIRS * min(self.e, self.f) and near(*totals):
+        if max(self.e, self.f) > _RATIO_OF_MANY_PAIRS * min(self.e, self.f) and near(*totals):
             return 2 * min(totals), int(self.e > self.f)
         branches = [(totals[0], self.d * self.f, 0), (totals[1], self.b * self.f, 1)]
         total, _, first = min(branches)
@@ -50,6 +51,9 @@ class Sizes(NamedTuple):
 
         An operation over pairs counts for ``weight``.
         """
+        # The coefficients are spread over ``rank`` columns and the outputs collected from as many.
+        # In between each of these columns is multiplied by the matrix of the other side, which is
+        # whole or two factors of the rank ``middle``.
         rows, columns = (self.c, self.d) if side == 0 else (self.a, self.b)
         between = rows * columns if middle is None else middle * (rows + columns)
         return weight * 2 * rank * (self.e + self.f) + 2 * rank * between
@@ -62,20 +66,23 @@ def near(u: float, v: float) -> bool:
 
 def factorization(shape: tuple[int, int], rank: int) -> int:
     """To find factors of a matrix and to check them."""
+    # Incomplete Cholesky takes a kernel matrix, a randomized range finder any other.
     a, b = shape
     if a == b:
-        return _FACTORIZATION * a * rank**2 + 2 * a * b * rank
+        return _CHOLESKY_OPERATION * a * rank**2 + 2 * a * b * rank
     return 6 * a * b * rank
 
 
 def features_are_cheaper(n: int, shapes: tuple[tuple[int, int], ...], products: int) -> bool:
     """Whether products with X and X' cost no more than those with X X', X = R (T kron D).
 
-    For n pairs and T (m, d) and D (q, r) of these ``shapes``. X X' takes the cheapest of its
-    methods, after kernel matrices are made, and factors of them where they are of low rank.
+    For n pairs and features of these ``shapes``, D (m, d) of rows and T (q, r) of columns. X X'
+    takes the cheapest of its methods, after kernel matrices are made, and factors of them where
+    they are of low rank.
     """
     (m, d), (q, r) = shapes
     ranks = min(m, d), min(q, r)
+    # The dual form multiplies from pairs to pairs, the primal form from d r features to pairs.
     of_pairs, of_features = Sizes(m, m, q, q, n, n), Sizes(m, d, q, r, d * r, n)
     lowrank = min(of_pairs.lowrank(k, ranks[k], ranks[1 - k], PAIR_OPERATION) for k in (0, 1))
     factors = sum(
@@ -84,6 +91,8 @@ def features_are_cheaper(n: int, shapes: tuple[tuple[int, int], ...], products: 
     dual = min(
         of_pairs.dense(), PAIR_OPERATION * of_pairs.sparse()[0], lowrank + factors / products
     )
+    # A step of the primal form takes X and X', one of the dual X X' alone.
     primal = 2 * min(of_features.dense(), PAIR_OPERATION * of_features.sparse()[0])
+    # The dual form has kernel matrices of the vertices to make first.
     dual += 2 * (m * m * d + q * q * r) / products
     return primal <= dual or near(primal, dual)

@@ -21,6 +21,7 @@ def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out
     gather than its numbers one by one. Indices are unsigned, which keeps numba from looking for
     negative ones.
     """
+    # The last group of four repeats its last output where fewer are left.
     last = len(rows) - 1
     for four in prange((last + 4) // 4):
         h0 = 4 * four
@@ -50,14 +51,14 @@ def scatter(order: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     in_threads(lambda k: _scatter(order, values, out, parts[k], parts[k + 1]), len(parts) - 1)
 
 
-def in_parts(loop: Callable, bounds: np.ndarray, *given: Any) -> None:
+def in_parts(loop: Callable, bounds: np.ndarray, *arguments: Any) -> None:
     """A loop over major vertices, in parts of about equally many pairs."""
     tasks = even_tasks(bounds - bounds[0])
-    in_threads(lambda k: loop(*given, tasks[k], tasks[k + 1]), len(tasks) - 1)
+    in_threads(lambda k: loop(*arguments, tasks[k], tasks[k + 1]), len(tasks) - 1)
 
 
 @njit(nogil=True, cache=True)
-def select(order, minor, bounds, x, block_rows, indices, values, starts, begin, end):
+def pack_nonzero(order, minor, bounds, x, block_rows, indices, values, starts, begin, end):
     """Pairs with a coefficient other than zero, in sorted order, leaving gaps between vertices.
 
     ``indices`` and ``values`` receive minor vertex and coefficients, ``starts`` where the pairs of
@@ -65,22 +66,26 @@ def select(order, minor, bounds, x, block_rows, indices, values, starts, begin, 
     """
     width = x.shape[1]
     n_blocks = starts.shape[1] - 1
+    # Each major vertex writes where its sorted pairs begin, so that vertices go in any order.
     for j in range(begin, end):
         at = bounds[j]
         block = 0
         starts[j, 0] = at
         for h in range(bounds[j], bounds[j + 1]):
             e = order[h]
+            # The next pair overwrites the values of a pair that is left out.
             used = False
             for v in range(width):
                 values[at, v] = x[e, v]
                 used = used or x[e, v] != 0
             if used:
+                # Minor vertices increase: blocks passed on the way begin here too, empty.
                 while minor[h] >= (block + 1) * block_rows:
                     block += 1
                     starts[j, block] = at
                 indices[at] = minor[h]
                 at += 1
+        # Blocks after the last pair are empty; the last entry is the end.
         for rest in range(block + 1, n_blocks + 1):
             starts[j, rest] = at
 

@@ -23,14 +23,14 @@ from kronbench.linalg.threads import PASS_WORTH_A_THREAD, in_threads
 from kronbench.pairs._pair_loops import (
     gather_pairs,
     in_parts,
+    pack_nonzero,
     scatter,
     scatter_pairs,
-    select,
     sums_over_pairs,
 )
 
 # Share of coefficients other than zero from which it costs more to leave the others out.
-_FULL = 0.8
+_SHARE_TO_TAKE_ALL_COEFFICIENTS = 0.8
 
 # Rows of the dense product that are held at a time: its (m, q) result is never whole in memory.
 _DENSE_ROWS = 512
@@ -43,6 +43,9 @@ class PairRoute:
     grouped by the other vertex of their pairs (lines 2-6). Each output is an inner product with a
     row of ``collect`` (lines 7-11). ``middle`` is a product in between; without it the rows
     themselves are the inner array and their vertices its columns.
+
+    Lines are those of the first branch, where ``spread`` is M' and ``collect`` is N. The second
+    branch, lines 13-22, is the first with N' and M, and with the vertices of all pairs exchanged.
     """
 
     def __init__(self, in_pairs, out_pairs, spread, collect, columns=None, middle=None):
@@ -52,21 +55,31 @@ class PairRoute:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """(e, w) coefficients -> (f, w) outputs."""
+        # The loops take one vector, or two that share what is loaded.
         n_vectors = x.shape[1]
         if n_vectors not in (1, BATCH):
             parts = [self(x[:, first : first + BATCH]) for first in range(0, n_vectors, BATCH)]
             return np.hstack(parts)
+        # T has a row j for each major vertex of a coefficient (lines 2-6).
         rows, majors = self._spread_over_rows(np.ascontiguousarray(x))
+        # Outputs are inner products of rows of N and columns of T (lines 7-11).
         if self._middle is None:
             return self._collected(rows, majors)
+        # The padding of the rows is not for the product in between.
         inner = self._middle(rows[:, :, : len(self._columns)], majors)
         return self._collected(inner, np.arange(len(inner)))
 
     def _spread_over_rows(self, x):
+        """T of lines 2-6, (majors with coefficients, w, columns), and these majors.
+
+        Line 6, T_jk <- T_jk + v_h M_ki, adds to a whole row at a time: coefficient times row i of
+        ``spread``, for the pairs h of each major vertex j in turn.
+        """
         pairs = self._in
-        # Coefficients other than zero in sorted order, minor vertices, where blocks begin
+        # The coefficients other than zero are brought into sorted order, with their minor vertices
+        # i and with the places where the blocks of i begin.
         n_used = np.count_nonzero(x)
-        if pairs.in_order and n_used > _FULL * x.size:
+        if pairs.in_order and n_used > _SHARE_TO_TAKE_ALL_COEFFICIENTS * x.size:
             values, indices, starts = x, pairs.minor, pairs.starts
         elif n_used == x.size < PASS_WORTH_A_THREAD:
             values, indices, starts = x[pairs.order], pairs.minor, pairs.starts
@@ -74,15 +87,19 @@ class PairRoute:
             values = np.empty_like(x, order="C")
             indices = np.empty(len(x), np.int32)
             starts = np.empty((len(pairs.majors), pairs.n_blocks + 1), np.int64)
-            given = pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows
-            in_parts(select, pairs.bounds, *given, indices, values, starts)
+            source = pairs.order, pairs.minor, pairs.bounds, x, pairs.block_rows
+            in_parts(pack_nonzero, pairs.bounds, *source, indices, values, starts)
+        # Vertices whose coefficients are all zero have no row of T.
         counts = starts[:, -1] - starts[:, 0]
         majors = pairs.majors
         if not counts.all():
-            left = counts > 0
-            counts, starts, majors = counts[left], starts[left], majors[left]
+            used = counts > 0
+            counts, starts, majors = counts[used], starts[used], majors[used]
+        # Rows are padded, and begin at addresses that vectors of the processor can be loaded from.
         n_columns = padded_columns(len(self._columns), x.dtype)
         rows = aligned_zeros((len(majors), x.shape[1], n_columns), x.dtype)
+        # A task is some major vertices with about as many pairs as any other task. Each has room
+        # for a panel: some columns of all rows of ``spread``, one block of which stays in cache.
         tasks = even_tasks(np.concatenate([[0], np.cumsum(counts)]))
         narrow = narrow_width(x.dtype)
         room = aligned_zeros((len(tasks) - 1, pairs.n_minor * 4 * narrow), x.dtype)
@@ -94,20 +111,26 @@ class PairRoute:
         return rows, majors
 
     def _collected(self, inner, columns):
+        """The outputs of lines 8-11: row q_h of ``collect``, its ``columns``, times inner[:, p_h].
+
+        Outputs of one major vertex p share the column of the inner array.
+        """
         out, dtype = self._out, inner.dtype
         tasks = even_tasks(out.bounds)
         sums = np.zeros((len(out.order), inner.shape[1]), dtype)
         narrow = narrow_width(dtype)
         room = aligned_zeros((len(tasks) - 1, out.n_minor * 4 * narrow), dtype)
-        given = inner, *self._collect, columns, out.starts, out.minor, sums
+        arrays = inner, *self._collect, columns, out.starts, out.minor, sums
 
         def task(k):
-            own = np.empty(MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)
-            contract(*given, tasks[k], tasks[k + 1], room[k], *own, narrow, PLAIN)
+            # A thread has room of its own for the inner rows of a panel and for their places.
+            rooms = np.empty(MAJOR_BLOCK * 4 * narrow, dtype), np.empty(4 * narrow, np.int64)
+            contract(*arrays, tasks[k], tasks[k + 1], room[k], *rooms, narrow, PLAIN)
 
         in_threads(task, len(tasks) - 1)
         if out.in_order:
             return sums
+        # The sums are in sorted order; the outputs go back to the order of the caller.
         result = np.empty_like(sums)
         scatter(out.order, sums, result)
         return result
@@ -117,18 +140,19 @@ def middle_product(matrix: Any, majors: np.ndarray) -> Callable:
     """Product with the matrix between the pairs of coefficients and those of outputs.
 
     ``matrix`` (a, b), or its factors P (a, r), Q (b, r); ``majors`` are the rows to use. It makes
-    of (d, w, k) rows, of the columns ``given``, (k, w, *) products with the matrix, transposed.
+    (k, w, *) products with the matrix, transposed, of (d, w, k) rows of its columns ``in_majors``.
     """
     whole, factor = matrix if isinstance(matrix, tuple) else (matrix, None)
     whole = whole if len(majors) == len(whole) else whole[majors]
 
-    def product(rows, given):
+    def product(rows, in_majors):
         _, n_vectors, k = rows.shape
+        # Vertices without a coefficient have no row: their columns of the matrix are left out.
         left, right = whole, factor
-        if right is not None and len(given) < len(right):
-            right = right[given]
-        elif right is None and len(given) < left.shape[1]:
-            left = left[:, given]
+        if right is not None and len(in_majors) < len(right):
+            right = right[in_majors]
+        elif right is None and len(in_majors) < left.shape[1]:
+            left = left[:, in_majors]
         inner = aligned_zeros((k, n_vectors, padded_columns(len(left), rows.dtype)), rows.dtype)
         for v in range(n_vectors):
             between = rows[:, v].T if right is None else multiply(rows[:, v].T, right)
@@ -155,6 +179,7 @@ class DoubleSum:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """(e, w) coefficients -> (f, w) outputs."""
         in_index = self._in
+        # Only coefficients other than zero count.
         used = (x != 0).any(axis=1)
         if not used.all():
             x, in_index = x[used], tuple(index[used] for index in in_index)
@@ -168,11 +193,13 @@ class DenseRoute:
 
     def __init__(self, in_pairs, out_pairs, row_matrix, col_matrix):
         self._in, self._out = in_pairs, out_pairs
+        # Row vertices without a pair have no row of V and of U.
         if len(out_pairs.majors) < len(row_matrix):
             row_matrix = row_matrix[out_pairs.majors]
         if len(in_pairs.majors) < row_matrix.shape[1]:
             row_matrix = row_matrix[:, in_pairs.majors]
         self._row_matrix, self._col_matrix = row_matrix, col_matrix
+        # A V B' is (A V) B' or A (V B'), whichever has fewer operations.
         (a, b), (c, d) = row_matrix.shape, col_matrix.shape
         self._rows_first = a * d * (b + c) <= b * c * (a + d)
 
@@ -181,18 +208,20 @@ class DenseRoute:
         A, B = self._row_matrix, self._col_matrix
         source, target = self._in, self._out
         result = np.empty((x.shape[1], len(target.order)), x.dtype)
-        for column, found in zip(x.T, result, strict=True):
+        for column, outputs in zip(x.T, result, strict=True):
+            # V (b, d) is the matrix of the pairs with vec(V) = C' v, as in Roth's lemma (Eq. 1).
             V = np.zeros((len(source.majors), B.shape[1]), x.dtype)
-            given = source.order, source.minor, source.bounds, np.ascontiguousarray(column)
-            in_parts(scatter_pairs, source.bounds, *given, V)
+            pairs = source.order, source.minor, source.bounds, np.ascontiguousarray(column)
+            in_parts(scatter_pairs, source.bounds, *pairs, V)
             if not self._rows_first:
                 V = multiply(V, B.T)
+            # Some rows of U = A V B' are made and read at a time.
             for first in range(0, len(A), _DENSE_ROWS):
                 U = multiply(A[first : first + _DENSE_ROWS], V)
                 if self._rows_first:
                     U = multiply(U, B.T)
                 bounds = target.bounds[first : first + len(U) + 1]
-                in_parts(gather_pairs, bounds, target.order, target.minor, bounds, U, found)
+                in_parts(gather_pairs, bounds, target.order, target.minor, bounds, U, outputs)
         return np.ascontiguousarray(result.T)
 
 

@@ -12,7 +12,7 @@ from kronbench.linalg.panel_loops import block_starts
 
 # A panel is passed in blocks of rows. They should be few, so that a block stays in L1 or at least
 # in L2, but hold enough pairs of each major vertex that loading its sums is no burden.
-_FEWEST_ROWS, _MOST_ROWS, _PAIRS_OF_A_BLOCK = 32, 768, 32
+_FEWEST_ROWS_OF_A_BLOCK, _MOST_ROWS_OF_A_BLOCK, _PAIRS_OF_A_BLOCK = 32, 768, 32
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class SortedPairs:
         """Number of minor vertices of a block."""
         possible = len(self.majors) * self.n_minor
         density = max(len(self.order), 1) / max(possible, 1)
-        return int(min(max(_PAIRS_OF_A_BLOCK / density, _FEWEST_ROWS), _MOST_ROWS))
+        rows = _PAIRS_OF_A_BLOCK / density
+        return int(min(max(rows, _FEWEST_ROWS_OF_A_BLOCK), _MOST_ROWS_OF_A_BLOCK))
 
     @property
     def n_blocks(self) -> int:
@@ -50,7 +51,7 @@ class SortedPairs:
 
 
 # Cells of the matrix for each pair, up to which repetitions are found by marking the cells.
-_SPARSE = 64
+_CELLS_PER_PAIR_TO_MARK = 64
 
 
 class Sampling:
@@ -74,10 +75,11 @@ class Sampling:
 
         Itself and None where no pair occurs twice.
         """
+        # The key of a pair is the place of its cell in the matrix of all pairs, by rows.
         n, n_cols = len(self), self.shape[1]
         keys = self.index[0].astype(np.int64) * n_cols + self.index[1]
-        if self.shape[0] * n_cols <= _SPARSE * n:
-            # ten million pairs: a tenth of the time of sorting them
+        if self.shape[0] * n_cols <= _CELLS_PER_PAIR_TO_MARK * n:
+            # Marks take a tenth of the time of sorting, with ten million pairs.
             marked = np.zeros(self.shape[0] * n_cols, bool)
             marked[keys] = True
             if np.count_nonzero(marked) == n:
@@ -92,21 +94,23 @@ class Sampling:
         """Sorted by row vertex (side 0) or by column vertex (side 1)."""
         if side not in self._sorted:
             major, minor = self.index[side], self.index[1 - side]
-            # Stable by minor, then by major vertex: O(n + vertices)
+            # Two stable passes, by minor, then by major vertex, are a radix sort: O(n + vertices).
             by_minor, _ = _counting_sort(minor, self.shape[1 - side])
             order, bounds = _counting_sort(major[by_minor], self.shape[side])
             order = by_minor[order]
+            # Vertices without pairs are no majors.
             majors = np.flatnonzero(np.diff(bounds))
             bounds = np.concatenate([bounds[:1], bounds[1:][majors]])
             in_order = bool((order[1:] > order[:-1]).all())
             minor = minor if in_order else minor[order]
-            found = SortedPairs(majors, bounds, order, minor, self.shape[1 - side], in_order)
-            self._sorted[side] = found
+            pairs = SortedPairs(majors, bounds, order, minor, self.shape[1 - side], in_order)
+            self._sorted[side] = pairs
         return self._sorted[side]
 
     def take(self, mask: np.ndarray) -> Sampling:
         """The pairs where the mask holds."""
         part = Sampling(tuple(i[mask] for i in self.index), self.shape)
+        # A part of distinct pairs is distinct, which the cached property need not find out.
         if self.distinct[1] is None:
             part.distinct = part, None
         return part

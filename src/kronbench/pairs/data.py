@@ -137,6 +137,7 @@ class PairData:
                 )
             if index.size == 0:
                 index = index.astype(np.intp)  # numpy makes an empty list a float array
+        # The subset shares features and ids: a position stays the same vertex.
         subset = shallow_copy(self)
         subset.rows, subset.cols = self.rows[index], self.cols[index]
         return subset
@@ -160,6 +161,7 @@ def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.
     occurs[index] = True
     if occurs.all():
         return slice(None), index
+    # The position of a vertex that occurs is the number of those before it.
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
 
 
@@ -174,22 +176,25 @@ def same_features(
     return (one != other).nnz == 0 if sparse.issparse(one) else np.array_equal(one, other)
 
 
-def known_vertices(X: PairData, known: PairData, side: str) -> np.ndarray:
-    """The position in ``known`` of each vertex of a side of X, -1 for a new one, (v,).
+def known_vertices(X: PairData, fitted: PairData, side: str) -> np.ndarray:
+    """The position in ``fitted`` of each vertex of a side of X, -1 for a new one, (v,).
 
     In one array, or two that are equal throughout, a vertex is a position. Otherwise it is the row
     with the same values, and with the same id where both have ids. A row that is several vertices
-    of ``known`` counts as new, and a UserWarning says so. O(v d) after a dictionary of all rows.
+    of ``fitted`` counts as new, and a UserWarning says so. O(v d) after a dictionary of all rows.
     """
-    one, other = (getattr(data, f"{side}_features") for data in (X, known))
-    ids = [getattr(data, f"{side}_ids") for data in (X, known)]
+    one, other = (getattr(data, f"{side}_features") for data in (X, fitted))
+    ids = [getattr(data, f"{side}_ids") for data in (X, fitted)]
     named = None not in ids
+    # Equal arrays need no search: a vertex is its position.
     if one is other or ((ids[0] == ids[1] or not named) and same_features(one, other)):
         return np.arange(one.shape[0])
+    # A vertex is looked up by the bytes of its row, and by its id where both sides have ids.
     keys = [
         list(zip(names, rows, strict=True)) if named else rows
         for names, rows in zip(ids, _row_values(one, other), strict=True)
     ]
+    # The mark -2 is for a row that several vertices of ``fitted`` have, -1 for one that none has.
     places: dict = {}
     for position, key in enumerate(keys[1]):
         places[key] = -2 if key in places else position
@@ -206,16 +211,17 @@ def known_vertices(X: PairData, known: PairData, side: str) -> np.ndarray:
 
 
 def _row_values(*features):
-    """Of each features a list of rows, as bytes that are equal where the values are."""
-    dtype = np.result_type(*(given.dtype for given in features))
-    thin = any(map(sparse.issparse, features))
-    for given in features:
-        if not thin:
-            Z = np.ascontiguousarray(given, dtype) + dtype.type(0)  # -0.0 becomes 0.0
+    """A list of rows for each of the features, as bytes that are equal where the values are."""
+    dtype = np.result_type(*(one_side.dtype for one_side in features))
+    any_sparse = any(map(sparse.issparse, features))
+    for one_side in features:
+        if not any_sparse:
+            Z = np.ascontiguousarray(one_side, dtype) + dtype.type(0)  # -0.0 becomes 0.0
             yield [row.tobytes() for row in Z]
             continue
-        Z = sparse.csr_array(given, dtype=dtype, copy=True)
-        Z.sum_duplicates()  # It also sorts the columns of each row.
+        # The columns of a row are unique, sorted and not zero, so that equal rows are equal bytes.
+        Z = sparse.csr_array(one_side, dtype=dtype, copy=True)
+        Z.sum_duplicates()
         Z.eliminate_zeros()
         places, ends = Z.indices.astype(np.int64), Z.indptr
         yield [
@@ -251,8 +257,8 @@ def as_positions(
 ) -> list[np.ndarray]:
     """Positions (n,) of row and of column vertices, checked, in the integer types they have."""
     checked = []
-    for given, size, name in zip((rows, cols), shape, names, strict=True):
-        index = np.asarray(given)
+    for positions, size, name in zip((rows, cols), shape, names, strict=True):
+        index = np.asarray(positions)
         if index.ndim != 1:
             raise InputError(f"{name} has {index.ndim} dimension(s): give a one-dimensional array")
         if index.size == 0:

@@ -12,17 +12,17 @@ from scipy import sparse
 from kronbench.errors import InputError
 from kronbench.io import FINGERPRINTS, check_columns, did_you_mean
 
-# Largest difference of two entries of a similarity that should be the same, relative to the
-# largest entry: what a file of seven digits leaves.
-_SYMMETRIC = 1e-6
-_LARGEST = 1e150  # of a feature, whose square is to be a number
-# The same where the two may be averaged: of the mean of these differences, relative to the mean
-# entry. SIMCOMP scores of drugs have .002, and single pairs that differ by .19.
-_AVERAGED = 0.05
-_SHOWN = 60  # characters of a cell in a message
-# Bits of a fingerprint. A longer one is not folded, and a column for each of its bits is more than
-# a table should have.
-_MOST_BITS = 1 << 16
+# The largest difference of two entries of a similarity that should be the same, relative to the
+# largest entry. It is what a file of seven digits leaves.
+_LARGEST_ASYMMETRY = 1e-6
+# The largest mean of these differences, relative to the mean entry, where the two entries may be
+# averaged. SIMCOMP scores of drugs have .002, and single pairs that differ by .19.
+_LARGEST_MEAN_ASYMMETRY = 0.05
+_LARGEST_FEATURE = 1e150  # its square is to be a number
+_SHOWN_CHARACTERS = 60  # of a cell in a message
+# A longer fingerprint is not folded, and a column for each of its bits is more than a table should
+# have.
+_MOST_FINGERPRINT_BITS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,10 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
     ``averaged`` says that the caller takes the mean of the two entries of a pair of vertices, so
     that a similarity may be somewhat asymmetric.
     """
-    frame, name = _checked(frame, name)
+    frame, name = _named_frame(frame, name)
     if not frame.shape[0]:
         raise InputError(f"{name} has no rows: give one for each vertex")
+    # The ids are in the index, or in the first column where the index is pandas' own.
     index = frame.index
     default = isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)
     if default and index.name is None:
@@ -61,12 +62,14 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
     if not ids.is_unique:
         twice = ids[ids.duplicated()][0]
         raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
-    if written := [column for column in frame.columns if column in FINGERPRINTS]:
-        bits = _fingerprints(frame, written[0], ids, name)
+    # A column of fingerprints stands for a column of numbers for each bit.
+    if kinds := [column for column in frame.columns if column in FINGERPRINTS]:
+        bits = _fingerprints(frame, kinds[0], ids, name)
         columns = tuple(map(str, range(bits.shape[1])))
-        return VertexTable(name, tuple(ids), columns, bits, False, written[0])
+        return VertexTable(name, tuple(ids), columns, bits, False, kinds[0])
     columns = pd.Index(frame.columns)
     _check_unique(columns, name)
+    # A square table is a similarity where most columns are ids: one that is none is then an error.
     similarity = len(columns) == len(ids) and bool(columns.isin(ids).mean() > 0.5)
     if similarity:
         if not ids.isin(columns).all():
@@ -75,13 +78,16 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
                 f"'{ids[~ids.isin(columns)][0]}': "
                 f"give one for each id of {name}"
             )
+        # Columns come in the order of the rows, so that the matrix is symmetric.
         frame, columns = frame[list(ids)], ids
-    features = _numbers(frame, ids, name)
+    features = _feature_values(frame, ids, name)
+    # The largest difference between two entries that should be the same is told with its ids.
     if similarity:
         apart = np.abs(features - features.T)
         i, j = np.unravel_index(np.argmax(apart), apart.shape)
-        within = averaged and apart.mean() <= _AVERAGED * np.abs(features).mean()
-        if apart[i, j] > _SYMMETRIC * np.abs(features).max() and not within:
+        sizes = np.abs(features)
+        may_average = averaged and apart.mean() <= _LARGEST_MEAN_ASYMMETRY * sizes.mean()
+        if apart[i, j] > _LARGEST_ASYMMETRY * sizes.max() and not may_average:
             raise InputError(
                 f"{name} says {features[i, j]:g} for '{ids[i]}' and '{ids[j]}', and "
                 f"{features[j, i]:g} the other way round: make the similarities symmetric, or "
@@ -100,7 +106,7 @@ def read_pairs(
 
     ``names`` are the columns of ``frame`` with the ids, ``label`` that of the labels.
     """
-    frame, name = _checked(frame, "pairs")
+    frame, name = _named_frame(frame, "pairs")
     wanted = [*names, *([] if label is None else [label])]
     check_columns(name, list(frame.columns), wanted)
     _check_unique(frame[list(dict.fromkeys(wanted))].columns, name)
@@ -108,11 +114,10 @@ def read_pairs(
         raise InputError(f"{name} has no pairs: give at least one")
     ids = [read_ids(frame[column], name, "pair") for column in names]
     positions = []
-    for table, column, found in zip(tables, names, ids, strict=True):
-        known = pd.Index(table.ids)
-        position = known.get_indexer(found)
+    for table, column, vertices in zip(tables, names, ids, strict=True):
+        position = pd.Index(table.ids).get_indexer(vertices)
         if (unknown := np.flatnonzero(position < 0)).size:
-            first = found[unknown[0]]
+            first = vertices[unknown[0]]
             raise InputError(
                 f"{name}, pair {unknown[0] + 1}: {column} '{first}' is not in {table.name}"
                 + did_you_mean(first, table.ids)
@@ -120,7 +125,7 @@ def read_pairs(
         positions.append(position)
     if label is None:
         return positions, None
-    y = _labels(frame[label], ids, name, label)
+    y = _label_values(frame[label], ids, name, label)
     _check_once(positions, len(tables[1].ids), y, ids, name)
     return positions, y
 
@@ -129,20 +134,20 @@ def read_ids(values: pd.Series | pd.Index, name: str, entry: str = "row") -> pd.
     """Ids as text (n,); whole numbers become their digits. ``entry`` is what each is the id of."""
     if pd.api.types.is_integer_dtype(values.dtype):
         return pd.Index(values.astype(str))
-    found = pd.Index(values.astype(object))
-    missing = np.flatnonzero(pd.isna(found) | (found == ""))
+    ids = pd.Index(values.astype(object))
+    missing = np.flatnonzero(pd.isna(ids) | (ids == ""))
     if missing.size:
         raise InputError(f"{name} has no id in {entry} {missing[0] + 1}: give every {entry} an id")
-    for value in found:
+    for value in ids:
         if not isinstance(value, str | int | np.integer):
             raise InputError(
                 f"{name} has {value!r} where an id should be: give text or whole numbers, "
                 "in the index or the first column"
             )
-    return found.map(str)
+    return ids.map(str)
 
 
-def _checked(frame, name):
+def _named_frame(frame, name):
     """A frame whose columns are named by text, and its file, or what it is called."""
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"{name} is of type {type(frame).__name__}: give a pandas DataFrame")
@@ -150,6 +155,7 @@ def _checked(frame, name):
 
 
 def _check_unique(columns, name):
+    """InputError where two columns have one name."""
     if not columns.is_unique:
         raise InputError(
             f"{name} has two columns '{columns[columns.duplicated()][0]}': give each its own name"
@@ -168,6 +174,7 @@ def _fingerprints(frame, kind, ids, name):
             f"{name} has fingerprints in '{kind}' and another column '{other}': give ids and "
             "fingerprints alone"
         )
+    # Each cell becomes the columns of its bits; the first one says how long all of them are.
     columns, length, bits_of_a_digit = [], 0, 4 if kind == "fp_hex" else 1
     for cell, entry in zip(frame[kind], ids, strict=True):
         text = "" if pd.isna(cell) else str(cell).strip()
@@ -180,16 +187,15 @@ def _fingerprints(frame, kind, ids, name):
                 f"of '{ids[0]}' {length}: give all the same length"
             )
         try:
-            if not isinstance(cell, str):  # of a number zeros at the left are lost
+            if not isinstance(cell, str):  # a number has lost its zeros at the left
                 raise ValueError(cell)
             if kind == "fp_hex":
                 packed = np.frombuffer(bytes.fromhex(text), np.uint8)
                 bits = np.unpackbits(packed, bitorder="little")
             else:
                 bits = np.frombuffer(text.encode("ascii"), np.uint8) - ord("0")
-            if (
-                len(bits) < bits_of_a_digit * length or bits.max() > 1
-            ):  # blanks, which fromhex skips
+            # Blanks, which fromhex skips, leave too few bits.
+            if len(bits) < bits_of_a_digit * length or bits.max() > 1:
                 raise ValueError(text)
         except ValueError:
             raise InputError(
@@ -198,27 +204,24 @@ def _fingerprints(frame, kind, ids, name):
             ) from None
         columns.append(np.flatnonzero(bits))
     width = bits_of_a_digit * length
-    if width > _MOST_BITS:
-        raise InputError(
-            f"{name} has fingerprints of {width} bits: fold them to at most {_MOST_BITS}"
-        )
+    if width > (most := _MOST_FINGERPRINT_BITS):
+        raise InputError(f"{name} has fingerprints of {width} bits: fold them to at most {most}")
+    # The rows of a CSR matrix lie one after the other.
     indices, ends = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
     return sparse.csr_array((np.ones(len(indices)), indices, ends), (len(columns), width))
 
 
-def _numbers(frame, ids, name):
-    """The cells as a float array."""
+def _feature_values(frame, ids, name):
+    """The cells as a float array (v, d), in single precision where all columns are."""
     arrays = []
     for column, values in frame.items():
         arrays.append(real_numbers(values))
-        bad = np.flatnonzero(~(np.abs(arrays[-1]) < _LARGEST))
+        bad = np.flatnonzero(~(np.abs(arrays[-1]) < _LARGEST_FEATURE))
         if bad.size:
-            # a column of texts, such as SMILES, and not one wrong cell
-            texts = (
-                bad.size == len(values) and values.map(lambda cell: isinstance(cell, str)).all()
-            )
+            # A column of texts, such as SMILES, is another mistake than one wrong cell.
+            texts = bad.size == len(values) and values.map(lambda x: isinstance(x, str)).all()
             finite = np.isfinite(arrays[-1][bad[0]])
-            wanted = f"below {_LARGEST:g}" if finite else "with a decimal point"
+            wanted = f"below {_LARGEST_FEATURE:g}" if finite else "with a decimal point"
             advice = f"give a number, {wanted}"
             if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
                 kinds = " or ".join(f"'{kind}'" for kind in FINGERPRINTS)
@@ -238,7 +241,7 @@ def real_numbers(values: pd.Series) -> np.ndarray:
     """The cells of a column as float64, (n,): not finite where one is no finite number."""
     if pd.api.types.is_numeric_dtype(values.dtype):  # bool too
         return values.to_numpy(np.float64, na_value=np.nan)
-    # as objects: pandas takes dates for the numbers of their units, and NaT for -2^63
+    # The cells go as objects: pandas takes dates for the numbers of their units, NaT for -2^63.
     cells = [
         np.inf if isinstance(cell, int) and cell.bit_length() > 1023 else cell for cell in values
     ]
@@ -246,13 +249,16 @@ def real_numbers(values: pd.Series) -> np.ndarray:
 
 
 def _what(value):
+    """A cell as a message shows it."""
     if value is None or value is pd.NA or value == "" or value != value:
         return "no number"
     text = str(value)
-    return f"'{text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'}'"
+    most = _SHOWN_CHARACTERS
+    return f"'{text if len(text) <= most else text[:most] + ' ...'}'"
 
 
-def _labels(values, ids, name, label):
+def _label_values(values, ids, name, label):
+    """The labels (n,): numbers, booleans, or names of classes where all are text."""
     if pd.api.types.is_bool_dtype(values.dtype) and not values.hasnans:
         return values.to_numpy(bool)
     numbers = real_numbers(values)
@@ -273,6 +279,7 @@ def _labels(values, ids, name, label):
 
 def _check_once(positions, n_cols, y, ids, name):
     """InputError where a pair is there twice; one with two labels is told first."""
+    # A pair is known by its cell in the matrix of all pairs, the first of equal ones by ``first``.
     cells = positions[0] * n_cols + positions[1]
     _, first, place = np.unique(cells, return_index=True, return_inverse=True)
     before = first[place]

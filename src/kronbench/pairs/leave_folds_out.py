@@ -30,8 +30,8 @@ from kronbench.linalg.eigen import Spectrum
 from kronbench.pairs.leave_one_out import kron_both
 
 _CHUNK_BYTES = 1 << 25  # of the blocks of some columns
-_TOL, _MOST_ITERATIONS = 1e-13, 1000  # of the systems of parts of the pairs
-_FAR = 1e-9  # residual, relative to the right-hand side, that is worth a warning
+_SYSTEM_TOL, _MOST_ITERATIONS = 1e-13, 1000  # of the systems of parts of the pairs
+_RESIDUAL_TO_WARN_OF = 1e-9  # relative to the right-hand side
 
 Folds = tuple[np.ndarray, ...]
 
@@ -52,13 +52,15 @@ def kron_leave_folds_out(
             yield F.T
         return
     for reg in regs:
+        # These are the eigenvalues (m, q) of the hat matrix of G kron K and of its complement.
         products = np.outer(rows.values, cols.values)
         hat, rest = products / (products + reg), reg / (products + reg)
         if setting == "A":
-            yield _left_out_pairs(rows, cols, hat, rest, Y, folds[0])
+            yield _parts_of_pairs(rows, cols, hat, rest, Y, folds[0])
         elif setting == "B":
+            # The columns of Y V are ridge regressions of their own, with the kernels s_b K.
             factors, turned = separable_rest(rows, cols, reg), Y @ cols.vectors
-            yield _left_out_rows(rows, hat, rest, turned, folds[0], factors) @ cols.vectors.T
+            yield _parts_of_rows(rows, hat, rest, turned, folds[0], factors) @ cols.vectors.T
         else:
             yield kron_both(rows, cols, Y, reg, [parts(fold) for fold in folds])
 
@@ -77,6 +79,7 @@ def two_step_leave_folds_out(
     Each side smooths or leaves out parts, in O(m q q) a point and O(m^3 / k + q^3 / l) for k and l
     parts; in A the model is that of Theorem 2 of Stock et al. 2016, as in its Corollary 2.
     """
+    # A side without folds smooths: rows in C, columns in B.
     row_fold = folds[0] if setting in "BD" else None
     col_fold = folds[-1] if setting in "CD" else None
     for i, reg_rows in enumerate(regs_rows):
@@ -84,9 +87,11 @@ def two_step_leave_folds_out(
         left = Y if setting == "A" else _one_side(rows, *row_weights, Y, row_fold).T
         for j, reg_cols in enumerate(regs_cols):
             col_weights = _weights(cols, reg_cols)
+            # The hat matrix of Theorem 2 is a product: with eigenvalues x of one side and s of the
+            # other, y = 1 - x and t = 1 - s, its own are x s, and their complements y + t - y t.
             if setting == "A":
                 (x, y), (s, t) = row_weights, (weights.T for weights in col_weights)
-                yield (i, j), _left_out_pairs(rows, cols, x * s, y + t - y * t, Y, folds[0])
+                yield (i, j), _parts_of_pairs(rows, cols, x * s, y + t - y * t, Y, folds[0])
             else:
                 yield (i, j), _one_side(cols, *col_weights, left, col_fold).T
 
@@ -98,14 +103,16 @@ def ridge_leave_folds_out(
     for reg in regs:
         weights = _weights(rows, reg)
         if setting == "B":
-            yield _left_out_rows(rows, *weights, Y, folds[0])
+            yield _parts_of_rows(rows, *weights, Y, folds[0])
         else:
+            # Each column has parts of its own in A.
             columns = zip(Y.T[:, :, None], folds[0].T, strict=True)
-            yield np.hstack([_left_out_rows(rows, *weights, y, fold) for y, fold in columns])
+            yield np.hstack([_parts_of_rows(rows, *weights, y, fold) for y, fold in columns])
 
 
 def separable_rest(rows: Spectrum, cols: Spectrum, reg: float) -> tuple[np.ndarray, np.ndarray]:
     """Factors (N, m), (N, q) of reg / (x s + reg), by :func:`reciprocal_factors`."""
+    # It is 1 / (1 + kappa x s) for eigenvalues over the largest of their side.
     (x, most), (s, largest) = ((side.values, side.values[-1] or 1.0) for side in (rows, cols))
     return reciprocal_factors(x / most, s / largest, most * largest / reg)
 
@@ -123,27 +130,33 @@ def _weights(spectrum, reg) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _one_side(spectrum, hat, rest, Y, fold):
+    """H Y, or with a fold each row of it without the labels of its part."""
     if fold is None:
         return spectrum.vectors @ (hat * spectrum.coordinates(Y))
-    return _left_out_rows(spectrum, hat, rest, Y, fold)
+    return _parts_of_rows(spectrum, hat, rest, Y, fold)
 
 
-def _left_out_rows(spectrum, hat, rest, Y, fold, factors=None):
+def _parts_of_rows(spectrum, hat, rest, Y, fold, factors=None):
     """Rows of Y (n, p) predicted without those of their part.
 
     ``hat`` and ``rest`` are eigenvalues of H and I - H, (n, 1), or (n, p) with a column for each
     of Y; then ``factors`` (N, n) and (N, p) have ``rest`` as their product.
     """
-    near = spectrum.full & (rest.max(axis=0) < hat.max(axis=0))
-    weights, coordinates = np.where(near, -rest, hat), spectrum.coordinates(Y)
+    # Columns where the complement is the smaller matrix take the right-hand side -((I - H) Z)_P,
+    # the others (H Z)_P.
+    by_rest = spectrum.full & (rest.max(axis=0) < hat.max(axis=0))
+    weights, coordinates = np.where(by_rest, -rest, hat), spectrum.coordinates(Y)
     F = np.empty(Y.shape)
     for part in parts(fold):
+        # Z has the coordinates of Y less those of the rows that are left out.
         U = spectrum.vectors[part]
         sides = U @ (weights * (coordinates - U.T @ Y[part]))
+        # One matrix (I - H)_PP serves all columns, with 1 for the eigenvectors that are left out.
         if factors is None:
             outside = 0.0 if spectrum.full else np.eye(len(part)) - U @ U.T
             F[part] = np.linalg.solve((U * rest.T) @ U.T + outside, sides)
             continue
+        # Each column has a matrix of its own: all are sums of the same N terms with other factors.
         terms = np.array([(U * factor) @ U.T for factor in factors[0]])
         step = max(1, _CHUNK_BYTES // terms[0].nbytes)
         for some in (slice(at, at + step) for at in range(0, Y.shape[1], step)):
@@ -152,13 +165,14 @@ def _left_out_rows(spectrum, hat, rest, Y, fold, factors=None):
     return F
 
 
-def _left_out_pairs(rows, cols, hat, rest, Y, fold):
+def _parts_of_pairs(rows, cols, hat, rest, Y, fold):
     """Entries of Y (m, q) predicted without those of their part, by conjugate gradients."""
     full = rows.full and cols.full
-    near = full and rest.max() < hat.max()
-    F, far = np.empty(Y.size), False
+    by_rest = full and rest.max() < hat.max()
+    F, inexact = np.empty(Y.size), False
 
     def filtered(weights, Z):
+        """U (weights o (U' Z V)) V', a function of the hat matrix applied to Z (m, q)."""
         inner = weights * (rows.coordinates(Z) @ cols.vectors)
         return rows.vectors @ inner @ cols.vectors.T
 
@@ -168,15 +182,17 @@ def _left_out_pairs(rows, cols, hat, rest, Y, fold):
         Z.flat[part] = v
         return (filtered(rest, Z) if full else Z - filtered(hat, Z)).flat[part]
 
+    # The labels with zeros in a part give its right-hand side; conjugate gradients need products
+    # with (I - H)_PP alone, whose size is that of the part.
     for part in parts(fold):
         Z = Y.copy()
         Z.flat[part] = 0.0
-        side = (filtered(-rest, Z) if near else filtered(hat, Z)).flat[part]
+        side = (filtered(-rest, Z) if by_rest else filtered(hat, Z)).flat[part]
         system = LinearOperator((len(part),) * 2, matvec=complement, dtype=np.float64)
-        found = cg(system, side, tol=_TOL, max_iter=_MOST_ITERATIONS)
-        F[part] = found.x
-        far |= bool(np.linalg.norm(found.residual) > _FAR * np.linalg.norm(side))
-    if far:
+        solution = cg(system, side, tol=_SYSTEM_TOL, max_iter=_MOST_ITERATIONS)
+        F[part], left = solution.x, np.linalg.norm(solution.residual)
+        inexact |= bool(left > _RESIDUAL_TO_WARN_OF * np.linalg.norm(side))
+    if inexact:
         warnings.warn(
             f"predictions of left-out pairs are not exact after {_MOST_ITERATIONS} iterations: "
             "give a larger regularization weight",
@@ -198,6 +214,8 @@ def kron_symmetric_pairs(
     coordinates = rows.coordinates(Y) @ V
     for reg in regs:
         rest = reg / (np.outer(rows.values, cols.values) + reg)
+        # The entry of I - H between (i, j) and (j, i) is sum_ab U_ia U_ja rest_ab V_jb V_ib. Each
+        # term of the expansion of ``rest`` makes it a product of an entry of each side.
         between = np.zeros(Y.shape)
         for x, s in zip(*separable_rest(rows, cols, reg), strict=True):
             between += ((U * x) @ U.T) * ((V * s) @ V.T)
@@ -224,7 +242,7 @@ def two_step_symmetric(
             elif setting == "D":
                 F = _without_both_vertices(R, S, Y)
             else:
-                F = _row(R, S, Y) if setting == "B" else _row(S, R, Y.T).T
+                F = _without_vertex(R, S, Y) if setting == "B" else _without_vertex(S, R, Y.T).T
             yield (i, j), F
 
 
@@ -237,31 +255,37 @@ def _complement(spectrum, reg):
 def _without_both(Y, residual, diagonal, between):
     """Two equations for each pair: ``diagonal`` and ``between`` are the entries of I - H."""
     np.fill_diagonal(between, 0.0)
+    # Cramer's rule solves the block (I - H)_PP of (i, j) and (j, i); (i, i) has one equation.
     determinant = diagonal * diagonal.T - between**2
     return Y - (diagonal.T * residual - between * residual.T) / determinant
 
 
-def _row(R, S, Y):
+def _without_vertex(R, S, Y):
     """Row i by R without i, smoothed by I - S without i; (i, i) as if it were left out twice."""
+    # Theorem 7 on the rows gives Y_i - (R Y)_i / R_ii.
     left = Y - R @ Y / np.diagonal(R)[:, None]
+    # On the columns the label of i is replaced by its own prediction without i, which is
+    # Theorem 7 again: it lies this far from the label, and I - S carries that to all columns.
     turned = left @ S
-    own = np.diagonal(turned) / np.diagonal(S)
-    F = left - turned + own[:, None] * S
-    np.fill_diagonal(F, np.diagonal(left) - own)
+    change = np.diagonal(turned) / np.diagonal(S)
+    F = left - turned + change[:, None] * S
+    np.fill_diagonal(F, np.diagonal(left) - change)
     return F
 
 
 def _without_both_vertices(R, S, Y):
     """(e_i - a R_i - b R_j)' Y (e_j - c S_i - d S_j), each side zero at i and at j."""
+    # The blocks of R and of S at i and j have these determinants; Cramer's rule gives a, b, c, d.
     r, s = np.diagonal(R)[:, None], np.diagonal(S)[:, None]
-    of_rows, of_cols = r * r.T - R * R, s * s.T - S * S  # determinants
+    of_rows, of_cols = r * r.T - R * R, s * s.T - S * S
     for determinant in (of_rows, of_cols):
         np.fill_diagonal(determinant, 1.0)  # of a pair (i, i), which is set below
     a, b, c, d = r.T / of_rows, -R / of_rows, -S / of_cols, s / of_cols
+    # The product has nine terms, of which those with one vertex twice come from diagonals.
     RY, YS = R @ Y, Y @ S
     RYS = RY @ S
     ry, ys, rys = map(np.diagonal, (RY, YS, RYS))
     F = Y - a * RY - b * ry - c * ys[:, None] - d * YS
     F += a * (c * rys[:, None] + d * RYS) + b * (c * RYS.T + d * rys)
-    np.fill_diagonal(F, np.diagonal(_row(R, S, Y)))
+    np.fill_diagonal(F, np.diagonal(_without_vertex(R, S, Y)))
     return F

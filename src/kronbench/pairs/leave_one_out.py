@@ -34,23 +34,29 @@ def kron_leave_one_out(
     if setting == "D":
         yield from (kron_both(rows, cols, Y, reg) for reg in regs)
         return
+    # The hat matrix of G kron K has the eigenvectors v_b kron u_a and the eigenvalues
+    # x_a s_b / (x_a s_b + reg); these are the coordinates U' Y V of the labels in them.
     coordinates = rows.coordinates(Y) @ cols.vectors
     # In direction v_b the labels Y v_b follow ridge regression with the kernel s_b K (B): its own
-    # shortcut applies, and the results are turned back, O(m^2 q + m q^2)
+    # shortcut applies, and the results are turned back, O(m^2 q + m q^2).
     labels = Y @ cols.vectors if setting == "B" else Y
     for reg in regs:
-        # Eigenvalues of I - H, or of H in the columns whose largest x_a s_b is below reg
+        # The weights are eigenvalues of I - H, or of H in the columns whose largest x_a s_b is
+        # below reg. With them ``filtered`` is (I - H) Y or H Y, ``diagonal`` that of the matrix.
         products = np.outer(rows.values, cols.values)
         by_rest = rows.values[-1] * (cols.values if setting == "B" else cols.values[-1:]) > reg
         weights = np.where(by_rest, reg, products) / (products + reg)
         filtered, diagonal = rows.vectors @ (weights * coordinates), rows.squared @ weights
         if setting == "A":
             filtered, diagonal = filtered @ cols.vectors.T, diagonal @ cols.squared.T
+        # Corollary 1 (A), or Theorem 7 for each column (B), is y_s - ((I - H) y)_s / (1 - H_ss),
+        # which is also ((H y)_s - H_ss y_s) / (1 - H_ss).
         F = np.where(
             by_rest,
             labels - filtered / np.where(by_rest, diagonal, 1.0),
             (filtered - diagonal * labels) / np.where(by_rest, 1.0, 1.0 - diagonal),
         )
+        # The columns of B go back from directions v_b to the columns of Y.
         yield F if setting == "A" else F @ cols.vectors.T
 
 
@@ -78,14 +84,16 @@ def two_step_leave_one_out(
     labels = Expanded(rows, Y)
     inner = [Smoother(cols, reg) for reg in regs_cols]
     for i, reg in enumerate(regs_rows):
-        # Corollaries 3 to 5: each side either smooths or holds out
+        # Corollaries 3 to 5 are a step on the rows and one on the columns. A side smooths by its
+        # hat matrix, or holds out by Theorem 7: rows in B, columns in C, both in D.
         outer = Smoother(rows, reg)
         left = outer.hat(labels) if setting in "AC" else outer.held_out(labels)
+        # The second step sees the result of the first one, transposed, as its labels.
         turned = Expanded(cols, np.ascontiguousarray(left.T))
         rest = outer.rest(labels) if setting == "A" else None
         for j, smoother in enumerate(inner):
             if setting == "A":
-                F = _without_pair(outer, smoother, turned, rest, Y.T)
+                F = _two_step_without_pair(outer, smoother, turned, rest, Y.T)
             else:
                 F = smoother.hat(turned) if setting == "B" else smoother.held_out(turned)
             yield (i, j), F.T
@@ -121,6 +129,7 @@ def kron_both(
     if scale == 0:
         return predicted
     kappa = scale / reg
+    # Factors t_l and r_l come node by node, perhaps in coordinates of the eigenvectors U and V.
     left, U = held_out(rows, kappa, parts[0])
     right, V = held_out(cols, kappa, parts[1])
     coordinates = Y if U is None else U.T @ Y
@@ -135,6 +144,8 @@ def kron_both(
         for (x, s), sign in zip(nodes[part], signs[part], strict=True):
             T.append(left.next(x, kappa * s))
             R.append(right.next(s, kappa * x) * (sign * (1 + kappa * x * s)))
+        # All pairs get sum_l t_l(i)' Y r_l(j) by Y r_l(j) of all nodes at once, then one product
+        # in which nodes and coordinates are summed together.
         products = coordinates @ np.concatenate(R).T
         stacked = products.reshape(m, len(T), q).transpose(1, 0, 2).reshape(-1, q)
         predicted += np.concatenate(T, axis=1) @ stacked
@@ -145,6 +156,7 @@ class Expanded:
     """Labels Y (n, p), their coordinates in the eigenvectors of one side, and the rest."""
 
     def __init__(self, spectrum, Y):
+        # What the eigenvectors leave of Y belongs to eigenvalue zero: H has none of it.
         self.Y = Y
         self.coordinates = spectrum.coordinates(Y)
         self.outside = None if spectrum.full else Y - spectrum.vectors @ self.coordinates
@@ -154,12 +166,15 @@ class Smoother:
     """The hat matrix H = K (K + reg I)^-1 of one side, and its complement I - H."""
 
     def __init__(self, spectrum, reg):
+        # H has the eigenvalues x / (x + reg), and I - H has reg / (x + reg), which is 1 in the
+        # directions that are left out.
         total = spectrum.values + reg
         self._vectors = spectrum.vectors
         self._hat_weights = spectrum.values / total
         self._rest_weights = reg / total
         self.hat_diagonal = spectrum.squared @ self._hat_weights
         self.rest_diagonal = spectrum.null_leverage + spectrum.squared @ self._rest_weights
+        # The smaller of the two matrices has the smaller errors of rounding.
         largest_rest = self._rest_weights.max() if spectrum.full else 1.0
         self.by_rest = largest_rest < self._hat_weights.max()
 
@@ -175,19 +190,25 @@ class Smoother:
     def held_out(self, labels: Expanded) -> np.ndarray:
         """Each row of H Y as if that row of Y had not been seen (Theorem 7)."""
         rest_diagonal = self.rest_diagonal[:, None]
+        # The form with I - H is Y_i - ((I - H) Y)_i / (1 - H_ii).
         if self.by_rest:
             F = self.rest(labels)
             F /= -rest_diagonal
             F += labels.Y
             return F
+        # Theorem 7 has it as ((H Y)_i - H_ii Y_i) / (1 - H_ii).
         F = self.hat(labels)
         F -= self.hat_diagonal[:, None] * labels.Y
         F /= rest_diagonal
         return F
 
 
-def _without_pair(outer, smoother, turned, rest, labels):
-    """Corollary 2, with 1 - H_ii H_jj from the complements of both sides."""
+def _two_step_without_pair(outer, smoother, turned, rest, labels):
+    """Corollary 2, transposed, with 1 - H_ii H_jj from the complements of both sides.
+
+    The hat matrix of the pair (i, j) has the diagonal H_ii H_jj, and 1 - H_ii H_jj is e + f - e f
+    with e = 1 - H_ii and f = 1 - H_jj.
+    """
     e, f = outer.rest_diagonal, smoother.rest_diagonal[:, None]
     hats = np.outer(smoother.hat_diagonal, outer.hat_diagonal)
     if hats.max() < 0.5:
@@ -195,7 +216,7 @@ def _without_pair(outer, smoother, turned, rest, labels):
         F -= hats * labels
         F /= e + f - e * f
     else:
-        # (I - H) Y is (I - H^k) Y and what the columns leave of H^k Y
+        # (I - H^g kron H^k) Y is (I - H^k) Y and what the columns leave of H^k Y.
         F = smoother.rest(turned)
         F += rest.T
         F /= -(e + f - e * f)

@@ -48,7 +48,7 @@ class Loss:
         return self.weights(p, y) * self.project(v)
 
 
-def weighted(loss: Loss, sample_weight: np.ndarray) -> Loss:
+def with_sample_weight(loss: Loss, sample_weight: np.ndarray) -> Loss:
     """sum_i s_i l(p_i, y_i) of a loss that is sum_i l(p_i, y_i), with weights s (n,)."""
     of_pairs: Callable = loss.of_pairs  # type: ignore[assignment]
     return Loss(
@@ -60,10 +60,12 @@ def weighted(loss: Loss, sample_weight: np.ndarray) -> Loss:
 
 
 def _sum(of_pairs, **functions):
+    """The loss that is the sum of ``of_pairs``."""
     return Loss(lambda p, y: float(of_pairs(p, y).sum()), of_pairs=of_pairs, **functions)
 
 
 def _half_squares(error, **functions):
+    """The loss 1/2 sum_i error_i^2, whose value is one dot product."""
     return Loss(
         lambda p, y: 0.5 * dot(residual := error(p, y), residual),
         of_pairs=lambda p, y: 0.5 * error(p, y) ** 2,
@@ -71,10 +73,11 @@ def _half_squares(error, **functions):
     )
 
 
-def _centred(v):
+def _minus_mean(v):
     return v - v.mean()
 
 
+# The rows of Table 2, with g = gradient and H = weights times project.
 LOSSES = {
     # squared error, 1/2 sum_i (p_i - y_i)^2
     "ridge": _half_squares(
@@ -107,9 +110,9 @@ LOSSES = {
     # e = p - y it is n/2 sum_i (e_i - mean e)^2, its gradient n (e - mean e), and its Hessian
     # n I - 1 1^T: n times the centring projection
     "rankrls": Loss(
-        lambda p, y: 0.5 * len(p) * dot(error := _centred(p - y), error),
-        gradient=lambda p, y: len(p) * _centred(p - y),
+        lambda p, y: 0.5 * len(p) * dot(error := _minus_mean(p - y), error),
+        gradient=lambda p, y: len(p) * _minus_mean(p - y),
         weights=lambda p, y: np.full_like(p, len(p)),
-        project=_centred,
+        project=_minus_mean,
     ),
 }

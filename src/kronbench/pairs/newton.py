@@ -4,6 +4,11 @@ Both minimize J(z) = L(p, y) + reg/2 ||f||^2 over the coefficients z of a linear
 predictions, p = B z: in the dual form (Algorithm 2) z = a, B is the Gram operator Q of the
 training pairs and ||f||^2 = a'Q a; in the primal form (Algorithm 3) z = w, B is the design
 operator X and ||f||^2 = w'w. A Newton step x is found by a few Krylov iterations.
+
+The symbols are the paper's: K (m, m) and D (m, d) are kernel matrix and features of the row
+vertices, G (q, q) and T (q, r) those of the column vertices; g and H are gradient and Hessian of
+L by p. The paper writes vec for the stacked columns of a matrix of coefficients (d, r), where the
+code stores its rows one after the other; the two orders are permutations of each other.
 """
 
 from __future__ import annotations
@@ -20,27 +25,25 @@ from kronbench.linalg.blas1 import axpy, dot, norm
 from kronbench.linalg.krylov import ConjugateGradients, Operator, qmr
 from kronbench.pairs.losses import Loss
 
-_INNER_SOLVERS = ("qmr", "cg")
-
-# Products of all pairs that it takes to go over to the active ones and back
-_TO_ACTIVE = 2
+# The products of all pairs that it takes to go over to the active ones and back.
+_PRODUCTS_OF_A_SWITCH = 2
 
 # A gradient may be small beside the first one only because one large feature rules both. So an end
 # by "tol" also asks how far J may be above its minimum. These are the shares of what J has fallen
 # that a bound of it, and an estimate that correlated features may exceed, are allowed. Scores are
 # then right to some 1e-2.
-_BOUND = 1e-3
-_ESTIMATE = 1e-6
+_BOUNDED_SHARE_OF_FALL = 1e-3
+_ESTIMATED_SHARE_OF_FALL = 1e-6
 
 # A tolerance larger than some 1e-4 asks for less: the estimate of features of one scale is about
 # its square, as a share, and up to ten times as much where they are correlated.
-_LOOSE = 10
+_SHARE_PER_SQUARED_TOL = 10
 
-# Of the scores, what rounding of a product may change there
-_ROUNDING = 3e-3
+# The share of the scores that rounding of a product may change at the end.
+_SCORE_ROUNDING = 3e-3
 
-# Share of active pairs up to which "cg" holds no more memory with them than with all pairs
-_LEAN = 0.5
+# The share of active pairs up to which "cg" holds no more memory with them than with all pairs.
+_ACTIVE_SHARE_OF_CG = 0.5
 
 
 @dataclass(frozen=True)
@@ -89,9 +92,9 @@ def newton_dual(
     Parameters
     ----------
     gram : (n, n) LinearOperator, array or sparse matrix
-        Q = R (G kron K) R', symmetric positive semidefinite. Its method ``restrict(out, in_)``,
-        where it has one, makes products of the size of the active set, where that saves more than
-        it costs.
+        Q = R (G kron K) R' of Eq. 7, symmetric positive semidefinite. Its method
+        ``restrict(out, in_)``, where it has one, makes products of the size of the active set,
+        where that saves more than it costs.
     loss : Loss
     y : (n,) float array
         Labels, in {-1, 1} for a loss with ``margin``.
@@ -166,31 +169,38 @@ def newton_primal(
 def _minimize(
     form, loss, y, *, max_iter=10, max_inner=10, line_search=False, tol=1e-8, callback=None
 ):
+    """Algorithms 2 and 3, which differ in the form alone."""
     y = np.asarray(y)
     if y.shape != (form.operator.shape[0],):
         raise InputError(f"y has shape {y.shape}: give ({form.operator.shape[0]},)")
+    # Line 1 sets the coefficients z (a or w) to zero, where p = B z (line 3) is zero too. Later p
+    # follows the recurrence of z, so that line 3 costs no product.
     z, p = np.zeros(form.operator.shape[1], y.dtype), np.zeros_like(y)
     objectives: list[float] = []
     target, last, stop = None, np.inf, "max_iter"
     while len(objectives) < max_iter:
+        # Line 4 computes g, and from it the right-hand side of line 5. It vanishes at the optimum.
         residual, size = form.residual(loss.gradient(p, y), z)
         target = tol * size if target is None else target
         if not np.isfinite(size):
             stop = "diverged"
             break
+        # The convergence of line 7 is a small right-hand side and a J that is near its minimum.
         if size <= target:
             first = loss.value(np.zeros_like(p), y)
             gained = first - (objectives[-1] if objectives else first)
             near = form.is_near(loss, y, p, z, residual, gained, tol)
-            # Where it is not near, more steps help as long as the residual goes on falling.
+            # Where J is not near, more steps help as long as the residual goes on falling.
             if near or not 0 < size < last:
                 stop = "tol" if near else "rounding"
                 break
         last = size
+        # Line 5 is the truncated solve; its image B x comes along for line 3 of the next step.
         x, Bx = form.step(loss, y, p, residual, tol=tol, max_iter=max_inner)
         if not x.any():
             stop = "breakdown"
             break
+        # Line 6 is z <- z - delta x. The arrays are scaled in place, and freed early.
         delta = _line_minimum(form, loss, y, p, z, x, Bx) if line_search else 1.0
         if delta == 0:
             stop = "no_descent"
@@ -201,7 +211,8 @@ def _minimize(
         axpy(-1.0, x, z)
         axpy(-1.0, Bx, p)
         del x, Bx
-        objectives.append(loss.value(p, y) + 0.5 * form.pull * form.inner(z, z, p))
+        # The objective is J of Eq. 4; an iterated method has no penalty of z itself.
+        objectives.append(loss.value(p, y) + 0.5 * form.penalty_weight * form.inner(z, z, p))
         if callback is not None and callback(Iterate(len(objectives), z, p, objectives[-1])):
             stop = "callback"
             break
@@ -212,40 +223,44 @@ def _minimize(
 
 
 class _Form:
-    """The residual of the optimum, a step, which may overwrite it, and its image B x.
+    """What differs between the two algorithms.
 
-    ``is_near`` says whether J, which has ``gained``, is near its minimum at a residual.
+    ``residual`` is the right-hand side of line 5 and its norm; ``step`` solves line 5, in which it
+    may overwrite the residual, and returns x and its image B x; ``inner`` is the inner product of
+    two functions; ``is_near`` says whether J, which has ``gained`` so much, is near its minimum.
     """
 
     def __init__(self, operator, reg, solver, iterated):
         self.reg = check_positive(reg, "reg")
-        self.pull = 0.0 if iterated else self.reg  # towards zero; reg holds back a step
-        if solver not in _INNER_SOLVERS:
-            raise InputError(
-                f"solver={solver!r} is unknown: give one of {', '.join(_INNER_SOLVERS)}"
-            )
+        # J has half this weight on ||f||^2. A step x always has half of ``reg`` on ||x||^2.
+        self.penalty_weight = 0.0 if iterated else self.reg
+        if solver not in ("qmr", "cg"):
+            raise InputError(f"solver={solver!r} is unknown: give one of qmr, cg")
         self.operator, self.solver = operator, solver
 
 
 class _Dual(_Form):
+    """Algorithm 2, where line 5 is Eq. 9: (H Q + reg I) x = g + reg a."""
+
     def inner(self, u, v, Bv):
         """<f_u, f_v> of the functions with coefficients u and v."""
         return dot(u, Bv)
 
     def residual(self, g, a):
         """G + reg a, the gradient of J without its factor Q (Eq. 8), and its norm."""
-        residual = g + self.pull * a
+        residual = g + self.penalty_weight * a
         return residual, norm(residual)
 
     def is_near(self, loss, y, p, a, residual, gained, tol):
         # The scores are off by no more than this residual, whatever the scale of Q, but those of
         # a product with large entries may be off by its rounding.
-        return norm(self.operator.matvec(a) - p) <= _ROUNDING * norm(p)
+        return norm(self.operator.matvec(a) - p) <= _SCORE_ROUNDING * norm(p)
 
     def step(self, loss, y, p, rhs, **options):
         system = self._system(loss, loss.weights(p, y), rhs, options["max_iter"])
         Q, weights, reg = system.gram, system.weights, self.reg
 
+        # Line 5 has the matrix A = H Q + reg I with H = W P, and QMR needs A' = Q P W + reg I too.
         def product(v):
             Av = system.project(Q(v))
             Av *= weights
@@ -262,12 +277,16 @@ class _Dual(_Form):
         x = system.expand(qmr(A, system.reduce(rhs), verify=False, **options).x)
         return x, self.operator.matvec(x)
 
-    def _system(self, loss, weights, rhs, max_iter, most=1.0):
-        """Where the inner iterations take place: on all pairs, or on the active ones."""
+    def _system(self, loss, weights, rhs, max_iter, largest_share=1.0):
+        """Where the inner iterations take place: on all pairs, or on the active ones.
+
+        The active pairs are the set S of section 4.2, those with a weight in the Hessian.
+        """
         share = np.count_nonzero(weights) / len(weights)
-        worth = share <= most and max_iter * (1 - share) > _TO_ACTIVE
-        if worth and hasattr(self.operator, "restrict"):
-            # A loss with pairs without curvature is a sum over pairs: nothing to project
+        # A product with Q on the active pairs costs about ``share`` of one on all pairs.
+        pays = share <= largest_share and max_iter * (1 - share) > _PRODUCTS_OF_A_SWITCH
+        if pays and hasattr(self.operator, "restrict"):
+            # A loss with pairs without curvature is a sum over pairs, so that P is the identity.
             return _active_system(self.operator, weights, rhs)
         return _System(self.operator.matvec, weights, loss.project, _same, _same)
 
@@ -279,11 +298,12 @@ class _DualInGramProduct(_Dual):
     null space of Q is not seen; it is the zero function.
     """
 
-    gram_norm = 0.0  # lower bound, from the products made
+    gram_norm = 0.0  # a lower bound of ||Q||, from the products made
     rounding = 0.0  # of Q r
 
     def residual(self, g, a):
-        r = g + self.pull * a
+        """The vector r = g + reg a, with its image Q r, the gradient of J (Eq. 8); its Q-norm."""
+        r = g + self.penalty_weight * a
         Qr = self.operator.matvec(r)
         size = norm(r)
         if size > 0:
@@ -294,20 +314,23 @@ class _DualInGramProduct(_Dual):
     def is_near(self, loss, y, p, a, residual, gained, tol):
         # J is strongly convex: it is at most r'Q r / (2 reg) above its minimum.
         square = max(dot(*residual), self.rounding * norm(residual[0]))
-        return square <= 2 * self.reg * _BOUND * gained
+        return square <= 2 * self.reg * _BOUNDED_SHARE_OF_FALL * gained
 
     def step(self, loss, y, p, rhs, **options):
         tol, max_iter = options["tol"], options["max_iter"]
-        system = self._system(loss, loss.weights(p, y), rhs[0], max_iter, most=_LEAN)
+        system = self._system(loss, loss.weights(p, y), rhs[0], max_iter, _ACTIVE_SHARE_OF_CG)
+        # The start x = 0 leaves the right-hand side as residual. Each vector has its image by Q.
         r, Qr = map(system.reduce, rhs)
         x, Qx = np.zeros_like(r), np.zeros_like(r)
         steps = ConjugateGradients((x, Qx), (r, Qr))
         rr = first = self._square(r, Qr)
         for _ in range(max_iter):
             d, Qd = steps.direction((r, Qr), rr)
+            # The product A d = H Q d + reg d needs no product with Q, but its image Q A d does.
             Ad = system.weights * system.project(Qd)
             axpy(self.reg, d, Ad)
             QAd = system.gram(Ad)
+            # The curvature is <d, A d> = d'Q A d.
             if not steps.move((d, Qd), (Ad, QAd), dot(d, QAd)):
                 break
             del Ad, QAd
@@ -316,6 +339,7 @@ class _DualInGramProduct(_Dual):
                 break
         if system.expand is _same:
             return x, Qx
+        # On the active pairs Q x is known there alone.
         x = system.expand(x)
         return x, self.operator.matvec(x)
 
@@ -325,6 +349,8 @@ class _DualInGramProduct(_Dual):
         size = norm(r)
         if abs(square) <= self.rounding * size:
             return 0.0
+        # A negative square is an error of the caller where it is large beside ||Q|| ||r||^2. A
+        # random vector estimates ||Q||, of which the residuals so far may have seen little.
         if square < 0:
             v = np.random.default_rng(0).standard_normal(self.operator.shape[0])
             gram_norm = norm(self.operator.matvec(v)) / norm(v)
@@ -361,12 +387,15 @@ def _active_system(operator, weights, rhs):
     which B' w and B' Q B v are enough.
     """
     active = weights != 0
+    # The last column of B is the right-hand side on the flat pairs, over its norm; ``column`` is
+    # its image by Q.
     flat = np.where(active, 0, rhs)
     size = norm(flat)
     column = np.zeros_like(rhs)
     if size > 0:
         flat /= size
         column = operator.matvec(flat)
+    # B'Q B is Q on the active pairs, bordered by this column and corner.
     column, corner = column[active], dot(flat, column)
     inside = operator.restrict(active, active)
 
@@ -380,18 +409,23 @@ def _active_system(operator, weights, rhs):
         return Qv
 
     def reduce(v):
+        """B'v."""
         return np.append(v[active], v.dtype.type(dot(flat, v)))
 
     def expand(v):
+        """B v."""
         whole = float(v[-1]) * flat
         whole[active] = v[:-1]
         return whole
 
+    # Flat pairs have no weight: the last row of A is reg times its unit vector.
     inner_weights = np.append(weights[active], 0).astype(rhs.dtype, copy=False)
     return _System(gram, inner_weights, _same, reduce, expand)
 
 
 class _Primal(_Form):
+    """Algorithm 3, where line 5 is (X' H X + reg I) x = X' g + reg w with X = R (T kron D)."""
+
     preconditioner: Callable | None = None
     diagonal: Callable | None = None
 
@@ -399,8 +433,8 @@ class _Primal(_Form):
         return dot(u, v)
 
     def residual(self, g, w):
-        """The gradient of J and its norm."""
-        residual = self.operator.rmatvec(g) + self.pull * w
+        """The gradient of J by w, the right-hand side of line 5, and its norm."""
+        residual = self.operator.rmatvec(g) + self.penalty_weight * w
         return residual, norm(residual)
 
     def is_near(self, loss, y, p, w, residual, gained, tol):
@@ -408,7 +442,8 @@ class _Primal(_Form):
         # the gradient of features scaled to size one, in which no large feature hides another.
         weights = loss.weights(p, y).astype(float)
         curvature = self.reg + (self.diagonal(weights) if self.diagonal else 0.0)
-        share = max(_ESTIMATE, _LOOSE * tol**2)  # J is a square of what ``tol`` is about
+        # J is a square of what ``tol`` is about.
+        share = max(_ESTIMATED_SHARE_OF_FALL, _SHARE_PER_SQUARED_TOL * tol**2)
         return dot(residual / curvature, residual) <= 2 * share * gained
 
     def step(self, loss, y, p, rhs, tol, max_iter):
@@ -419,9 +454,9 @@ class _Primal(_Form):
                 return X.rmatvec(weights * loss.project(X.matvec(v))) + self.reg * v
 
             system = LinearOperator((len(r),) * 2, product, product, dtype=r.dtype)
-            found = qmr(system, r, verify=False, symmetric=True, tol=tol, max_iter=max_iter)
-            return found.x, X.matvec(found.x)
-        # Conjugate gradients that carry X x along, which saves a product for each step
+            x = qmr(system, r, verify=False, symmetric=True, tol=tol, max_iter=max_iter).x
+            return x, X.matvec(x)
+        # Conjugate gradients carry X x along, which saves the last product with X.
         solve = self.preconditioner(weights, self.reg) if self.preconditioner else _same
         x, Xx = np.zeros_like(r), np.zeros(X.shape[0], r.dtype)
         steps = ConjugateGradients((x, Xx), (r,))
@@ -432,6 +467,7 @@ class _Primal(_Form):
             if not rz > 0:  # squares of what is left are too small for a number
                 break
             (d,) = steps.direction((z,), rz)
+            # The product A d = X' H X d + reg d gives X d on the way, the image of x.
             Xd = X.matvec(d)
             Ad = X.rmatvec(weights * loss.project(Xd))
             axpy(self.reg, d, Ad)
@@ -443,18 +479,21 @@ class _Primal(_Form):
 
 
 def _line_minimum(form, loss, y, p, z, x, Bx):
-    """Delta >= 0 that minimizes J(z - delta x); 0 where x is no direction of descent."""
+    """Delta >= 0 that minimizes J(z - delta x), line 6; 0 where x is no direction of descent."""
     linear, quadratic = form.inner(x, z, p), form.inner(x, x, Bx)
 
     def slope(delta):
-        penalty = form.reg * delta * quadratic - form.pull * linear
+        """The derivative of J(z - delta x) by delta, in O(n) from p and B x."""
+        penalty = form.reg * delta * quadratic - form.penalty_weight * linear
         return penalty - dot(Bx, loss.gradient(p - delta * Bx, y))
 
     start = slope(0.0)
     if not start < 0:
         return 0.0
+    # The full Newton step is taken where it is as good as a minimum.
     if abs(slope(1.0)) <= 1e-3 * -start:
         return 1.0
+    # J is convex, so that its slope changes sign once: it is bracketed by doubling, then found.
     low, high = 0.0, 1.0
     while slope(high) < 0 and high < 1e6:
         low, high = high, 2 * high

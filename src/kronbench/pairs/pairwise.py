@@ -35,8 +35,9 @@ from scipy.sparse.linalg import LinearOperator
 from kronbench.errors import InputError
 from kronbench.pairs.vec_trick import SampledKroneckerOperator
 
-# weight, left and right matrix, the vertices of an output and of a coefficient that they compare:
-# r and c are the row and the column vertex of a pair; KK is the elementwise square.
+# A product is a weight, left and right matrix, the vertices of an output and of a coefficient that
+# they compare: r and c are the row and the column vertex of a pair; KK is the elementwise square.
+# The square of "mlpk" has sixteen terms: four squares, and twelve that are six products, twice.
 _PRODUCTS = {
     "kronecker": [(1, "K", "G", "rc", "rc")],
     "poly2d": [(2, "K", "G", "rc", "rc")],
@@ -48,14 +49,14 @@ _PRODUCTS = {
         *((-2, "K", "K", pairs, "rc") for pairs in ("rr", "cc")),
     ],
 }
-# weight, matrix, vertex of an output, of a coefficient: the other factor is 1.
+# A sum is a weight, matrix, vertex of an output and of a coefficient: the other factor is 1.
 _SUMS = {
     "linear": [(1, "K", "r", "r"), (1, "G", "c", "c")],
     "poly2d": [(1, "KK", "r", "r"), (1, "GG", "c", "c")],
     "mlpk": [(1, "KK", out, in_) for out in "rc" for in_ in "rc"],
     "ranking": [(1 if out == in_ else -1, "K", out, in_) for out in "rc" for in_ in "rc"],
 }
-# matrix, its vertex: the other vertices are the same.
+# A match is a matrix and its vertex: the other vertices are the same.
 _MATCHES = {"cartesian": [("K", "r"), ("G", "c")]}
 
 OF_ONE_SET = ("symmetric", "antisymmetric", "mlpk", "ranking")
@@ -134,9 +135,11 @@ class PairwiseOperator(LinearOperator):
                 raise InputError(f"pairwise {name!r} is a kernel of {wanted}")
         K = np.asarray(row_matrix)
         G = K if one_set else np.asarray(col_matrix)
+        # Vertices and matrices go by the letters of the tables above.
         out = {"r": _positions(rows), "c": _positions(cols)}
         in_ = out if in_rows is None else {"r": _positions(in_rows), "c": _positions(in_cols)}
         matrices = {"K": K, "G": G}
+        # The squares of the matrices are made where a term reads them.
         if any("KK" in term for name in weights for term in _SUMS.get(name, ())):
             matrices |= {"KK": K * K, "GG": G * G}
         match = {
@@ -144,6 +147,8 @@ class PairwiseOperator(LinearOperator):
             "c": np.arange(len(G)) if col_match is None else np.asarray(col_match),
         }
         super().__init__(np.result_type(K, G), (len(out["r"]), len(in_["r"])))
+        # The product is the sum of those of its parts. Each also has an adjoint (``turned``) and
+        # can be cut down to the pairs of two masks.
         self._parts = [
             *_products(weights, matrices, out, in_, method),
             *_sums(weights, matrices, out, in_),
@@ -151,6 +156,7 @@ class PairwiseOperator(LinearOperator):
         ]
 
     def _of_parts(self, parts, shape):
+        """An operator of parts that exist, past ``__init__``, which makes them from matrices."""
         operator = PairwiseOperator.__new__(PairwiseOperator)
         LinearOperator.__init__(operator, self.dtype, shape)
         operator._parts = parts
@@ -184,6 +190,8 @@ class _Products:
     ins: tuple[float, ...]
 
     def product(self, X):
+        # One product sums over all in-terms, and has the outputs of each out-term one below the
+        # other.
         stacked = self.operator.matmat(np.concatenate([weight * X for weight in self.ins]))
         parts = stacked.reshape(len(self.outs), -1, X.shape[1])
         return sum(weight * part for weight, part in zip(self.outs, parts, strict=True))
@@ -207,21 +215,22 @@ class _Sum:
 
     def product(self, X):
         size, width = self.matrix.shape[1], X.shape[1]
-        # sums over the pairs of each vertex
+        # The coefficients of the pairs of each vertex are summed, for each side that a term reads.
         sums = {
             side: np.stack([np.bincount(index, x, size) for x in X.T], axis=1).astype(X.dtype)
             for side, index in self.ins.items()
             if any(side == in_ for _, _, in_ in self.terms)
         }
-        wanted: Any = defaultdict(lambda: np.zeros((size, width), X.dtype))
+        # The terms of one output vertex are added before the product, which is linear.
+        weighted: Any = defaultdict(lambda: np.zeros((size, width), X.dtype))
         for weight, out, in_ in self.terms:
-            wanted[out] += X.dtype.type(weight) * sums[in_]
-        # both vertices of a pair of one set, in one product
-        images = self.matrix @ np.hstack(list(wanted.values()))
-        found = np.zeros((len(self.outs["r"]), width), X.dtype)
-        for out, image in zip(wanted, np.hsplit(images, len(wanted)), strict=True):
-            found += image[self.outs[out]]
-        return found
+            weighted[out] += X.dtype.type(weight) * sums[in_]
+        # Both output vertices of a pair of one set are served by one product.
+        images = self.matrix @ np.hstack(list(weighted.values()))
+        result = np.zeros((len(self.outs["r"]), width), X.dtype)
+        for out, image in zip(weighted, np.hsplit(images, len(weighted)), strict=True):
+            result += image[self.outs[out]]
+        return result
 
     def turned(self):
         terms = [(weight, in_, out) for weight, out, in_ in self.terms]
@@ -247,24 +256,26 @@ class _Matched:
         """Inputs by their other vertex: places, vertices, and where each begins."""
         rows, others = self.in_
         order = np.argsort(others, kind="stable")
-        order = order[np.searchsorted(others, 0, sorter=order) :]  # -1: a new vertex
+        order = order[np.searchsorted(others, 0, sorter=order) :]  # without new vertices, -1
         bounds = np.zeros(self.size + 1, np.int64)
         np.cumsum(np.bincount(others[order], minlength=self.size), out=bounds[1:])
         return order, rows[order], bounds
 
     def product(self, X):
         rows, others = self.out
+        # Each output sums over the pairs of its other vertex, which gathers about ``sums`` / size
+        # numbers; the product with all pairs makes matrix.size * size multiplications.
         sums = len(rows) * len(self.in_[0])
         if self.matrix.size * self.size**2 >= _OPERATIONS_A_GATHER * sums:
             order, in_rows, bounds = self._by_other
             result = np.zeros((len(rows), X.shape[1]), X.dtype)
             _sums_over_matches(self.matrix, rows, others, in_rows, bounds, X[order], result)
             return result
-        # a product with all pairs of vertices is faster than sums over the known ones
-        known = self.in_[1] >= 0
-        place = self.in_[0][known] * np.intp(self.size) + self.in_[1][known]
+        # A product with all pairs of vertices is faster than sums over those that are there.
+        not_new = self.in_[1] >= 0
+        place = self.in_[0][not_new] * np.intp(self.size) + self.in_[1][not_new]
         columns = []
-        for x in X[known].T:
+        for x in X[not_new].T:
             table = np.bincount(place, x, self.matrix.shape[1] * self.size)
             image = self.matrix @ table.astype(x.dtype).reshape(-1, self.size)
             columns.append(np.where(others >= 0, image[rows, others], 0))
@@ -293,16 +304,19 @@ def _sums_over_matches(matrix, rows, others, in_rows, bounds, X, result):
 
 
 def _positions(index):
+    """Positions that can index an array; what is no integer is refused later, by name."""
     index = np.asarray(index)
     return index.astype(np.intp, copy=False) if index.dtype.kind in "iu" else index
 
 
 def _products(weights, matrices, out, in_, method):
     """The sampled products of a sum of kernels: terms with equal matrices and outputs are one."""
+    # Terms of several kernels with the same matrices and vertices become one, by their weights.
     by_output: Any = defaultdict(lambda: defaultdict(float))
     for name, of_kernel in weights.items():
         for weight, left, right, out_pair, in_pair in _PRODUCTS.get(name, ()):
             by_output[left, right, out_pair][in_pair] += weight * of_kernel
+    # Outputs with the same sum of coefficients share a product; a weight of zero needs none.
     by_input: Any = defaultdict(list)
     for (left, right, out_pair), ins in by_output.items():
         kept = tuple((pair, weight) for pair, weight in ins.items() if weight)
@@ -320,6 +334,7 @@ def _products(weights, matrices, out, in_, method):
 
 
 def _sums(weights, matrices, out, in_):
+    """The terms with a factor 1, one part for each matrix."""
     by_matrix: Any = defaultdict(lambda: defaultdict(float))
     for name, of_kernel in weights.items():
         for weight, matrix, x, x_in in _SUMS.get(name, ()):
@@ -329,6 +344,7 @@ def _sums(weights, matrices, out, in_):
 
 
 def _matched(weights, matrices, out, in_, match):
+    """The terms of "cartesian", with the other vertex of an output named as the inputs name it."""
     for name, weight in weights.items():
         for matrix, side in _MATCHES.get(name, ()):
             other = "c" if side == "r" else "r"

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from kronbench.errors import InputError
-from kronbench.evaluation import margin_scores, mean_of_models
+from kronbench.evaluation import additive_scores, mean_of_models
 from kronbench.own_pairs.contract import check_keeps_contract
 from kronbench.pairs import PairData
 from kronbench_suite.runner.plans import load_scales
@@ -131,7 +131,7 @@ def test_the_last_factors_solve_their_ridge_regressions():
     X = PairData.complete(np.zeros((12, 1)), np.zeros((9, 1)))
     X, y = X[rng.permutation(108)[:80]], rng.standard_normal(80)
     model = PairFactors(rank=3, reg=0.5, sweeps=4, random_state=0).fit(X, y)
-    rest = y - margin_scores(X, y, X)
+    rest = y - additive_scores(X, y, X)
     for col in np.unique(X.cols):
         pairs = X.cols == col
         A = model.row_factors_[X.rows[pairs]]

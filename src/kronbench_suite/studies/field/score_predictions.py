@@ -11,7 +11,7 @@ import pandas as pd
 from kronbench import datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.errors import InputError
-from kronbench.evaluation import AFFINITY_SCORES, affinity_scores, margin_scores, mean_of_models
+from kronbench.evaluation import AFFINITY_SCORES, additive_scores, affinity_scores, mean_of_models
 from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
@@ -44,7 +44,7 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
     rows, cols = split.rows[test], split.cols[test]
     bare = [np.zeros((size, 1)) for size in loaded["values"].shape]
     pairs = PairData(bare[0], bare[1], split.rows, split.cols)
-    floor = margin_scores(pairs[split.train], y[split.train], pairs[test])
+    floor = additive_scores(pairs[split.train], y[split.train], pairs[test])
 
     def scores(predictions):
         return affinity_scores(y[test], predictions, rows, cols, split.positive_above)

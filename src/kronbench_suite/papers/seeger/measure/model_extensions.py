@@ -25,7 +25,7 @@ import pandas as pd
 from kronbench.class_tree import Tree
 from kronbench.class_tree.covariance import DualCovariance
 from kronbench.class_tree.kernels import LowRankKernel
-from kronbench.class_tree.posterior_mode import NewtonCG, run as run_steps
+from kronbench.class_tree.posterior_mode import NewtonCG, run_alone
 from kronbench.class_tree.softmax import SoftmaxLoss, softmax
 from kronbench.evaluation import even_folds, hierarchy_scores, mean_log_loss, two_thirds
 from kronbench.models import HierarchicalNewtonClassifier, HierarchicalNewtonCV
@@ -66,7 +66,7 @@ def _kernels(spec, data, draws, repetition):
         kernel = LowRankKernel(X[part], "gaussian", spec["gamma"], rank, corrected)
         covariance = DualCovariance(kernel, tree, variance, 1.0)
         mode = NewtonCG().mode(covariance, SoftmaxLoss(y[part], n_classes))
-        mode = run_steps(mode, covariance)
+        mode = run_alone(mode, covariance)
         proba = softmax(covariance.cross(X[new], mode.coef))[0]
         yield {
             "extension": "low rank",

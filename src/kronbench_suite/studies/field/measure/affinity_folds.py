@@ -22,7 +22,7 @@ from tqdm import tqdm
 from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
-from kronbench.evaluation import affinity_scores, margin_scores
+from kronbench.evaluation import additive_scores, affinity_scores
 from kronbench.models import KronRidge, KronRidgeCV
 from kronbench.pairs import PairData
 from kronbench_suite.runner.columns import Columns
@@ -184,7 +184,7 @@ def _leaks(fold, similarities):
 def _margins(problem, entry):
     """Row and column effects alone. A model is what it chose, and a function that predicts."""
     X, y = problem.bare, problem.y
-    return {}, lambda train, test: margin_scores(X[train], y[train], X[test])
+    return {}, lambda train, test: additive_scores(X[train], y[train], X[test])
 
 
 def _ridge(problem, entry):

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from kronbench.datasets import folds
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.errors import InputError
-from kronbench.evaluation import concordance_index, margin_scores, shuffle_split
+from kronbench.evaluation import additive_scores, concordance_index, shuffle_split
 from kronbench.pairs import PairData
 from kronbench_suite.runner.columns import Columns
 from kronbench_suite.studies.field.measure.affinity_folds import ridge_with_effects
@@ -89,7 +89,7 @@ class _Problem:
         ]
         best = int(np.argmin(errors))
         (scores,) = self._predictions(setting, train, test, self.regs[[best]])
-        floor = margin_scores(self.X[train], self.y[train], self.X[test])
+        floor = additive_scores(self.X[train], self.y[train], self.X[test])
         y = self.y[test]
         return {
             "n": len(test),

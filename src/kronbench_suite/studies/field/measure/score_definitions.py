@@ -14,9 +14,9 @@ import pandas as pd
 from kronbench.datasets.drug_target import affinities, unit_kernel
 from kronbench.evaluation import (
     AFFINITY_SCORES,
+    additive_scores,
     affinity_scores,
     concordance_index,
-    margin_scores,
 )
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
@@ -53,7 +53,7 @@ def run(spec, data, rng):
         row_kernel="precomputed", col_kernel="precomputed", solver="minres", **spec["ridge"]
     ).fit(X, y - y.mean())
     stored["KronRidge"] = (ridge.predict(X_test) + y.mean(), *test)
-    stored["row and column effects"] = (margin_scores(X, y, X_test), *test)
+    stored["row and column effects"] = (additive_scores(X, y, X_test), *test)
     table = []
     for name, (predicted, *pairs) in stored.items():
         y = Y[tuple(pairs)]

@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesRegressor
 
-from kronbench.evaluation import margin_scores
+from kronbench.evaluation import additive_scores
 from kronbench.models._pair_classifier import concatenated
 from kronbench.pairs import PairData
 
 
 class Margins(BaseEstimator):
-    """Row and column effects alone (:func:`kronbench.evaluation.margin_scores`)."""
+    """Row and column effects alone (:func:`kronbench.evaluation.additive_scores`)."""
 
     def fit(self, X: PairData, y: np.ndarray) -> Margins:
         """Keep the n training pairs and their labels y (n,)."""
@@ -21,7 +21,7 @@ class Margins(BaseEstimator):
 
     def predict(self, X: PairData) -> np.ndarray:
         """Scores (t,) of pairs of the same vertices."""
-        return margin_scores(self.X_, self.y_, X)
+        return additive_scores(self.X_, self.y_, X)
 
 
 class PairExtraTrees(ExtraTreesRegressor):
