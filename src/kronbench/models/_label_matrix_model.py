@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
@@ -18,8 +19,9 @@ from kronbench.models._parameters import OfPairs, check_regs
 from kronbench.models._vertex_kernel import FELT, rounding, stacked, warn_if_rounded
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features, as_features
-from kronbench.pairs.spectral_filters import tikhonov
+from kronbench.pairs.spectral_filters import FILTERS, tikhonov
 
+FILTER = [StrOptions(set(FILTERS)), callable]  # range of a spectral filter
 _CHUNK = 4096  # pairs that are predicted together where few of all are asked for
 
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,21 +17,17 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._pair_classifier import check_columns, check_pairs
-from kronbench.models._parameters import (
-    AT_LEAST_0,
-    COUNT,
-    POSITIVE,
-    PRECISION,
-    TwoKernels,
-    estimator,
-    parameter,
-)
+from kronbench.models._parameters import OfPairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs.data import known_vertices, same_features, small_pairs, used_vertices
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 from kronbench.progress import progress
+
+# Ranges of the parameters that the models share
+PAIRWISE_KERNELS = [StrOptions(set(PAIRWISE)), Mapping]
+PRODUCTS = [StrOptions(set(METHODS))]
 
 _NO_DESCENT = "give a larger reg, a larger max_inner or solver='cg'"
 # why iterations may end before the tolerance, and what helps
@@ -51,23 +46,13 @@ _STOPS = {
 }
 
 
-@estimator
-class ProductKernelModel(TwoKernels):
-    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t)."""
+class ProductKernelModel(OfPairs):
+    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    form: str = parameter("dual", StrOptions({"dual", "primal"}))
-    reg: float = parameter(1.0, POSITIVE)
-    pairwise: str | Mapping[str, float] = parameter(
-        "kronecker", StrOptions(set(PAIRWISE)), Mapping
-    )
-    row_effect: float = parameter(0.0, AT_LEAST_0)
-    col_effect: float = parameter(0.0, AT_LEAST_0)
-    fit_intercept: bool = parameter(False, "boolean")
-    max_iter: int = parameter(100, COUNT)
-    tol: float = parameter(1e-8, AT_LEAST_0)
-    product: str = parameter("auto", StrOptions(set(METHODS)))
-    dtype: DTypeLike | None = parameter(None, *PRECISION, None)
-    verbose: bool | int = parameter(False, "verbose")
+    It reads parameters that all of them have: ``form``, ``pairwise``, ``fit_intercept``,
+    ``max_iter``, ``tol``, ``product``, ``dtype``, ``verbose``, and of each side kernel, gamma and
+    effect. A subclass has ``fit``, which ends in ``_set_fitted``.
+    """
 
     _iterations_regularize: ClassVar[Any]  # whether an end by their number is meant
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from kronbench.errors import InputError, check_positive
-from kronbench.models._label_matrix_model import LabelMatrixModel, check_exact
-from kronbench.models._parameters import AT_LEAST_0, TwoKernels, estimator, parameter
+from kronbench.models._label_matrix_model import FILTER, LabelMatrixModel, check_exact
+from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
 from kronbench.models._vertex_kernel import (
     VertexKernel,
     eigenpairs,
@@ -20,11 +20,11 @@ from kronbench.models._vertex_kernel import (
 from kronbench.pairs.data import small_pairs
 from kronbench.pairs.leave_folds_out import kron_leave_folds_out, kron_symmetric_pairs
 from kronbench.pairs.leave_one_out import kron_leave_one_out
-from kronbench.pairs.spectral_filters import FILTERS, as_filter, tikhonov
+from kronbench.pairs.spectral_filters import as_filter, tikhonov
 
 
 @estimator
-class CompleteKronRidge(LabelMatrixModel, TwoKernels):
+class CompleteKronRidge(LabelMatrixModel):
     """Ridge regression with a Kronecker product kernel, (G kron K + reg I) vec(A) = vec(Y).
 
     In closed form from the eigenpairs of both kernels, O(m^3 + q^3 + m^2 q + m q^2). With reg = 0
@@ -34,8 +34,16 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     ----------
     reg : float, default 1.0
         Regularization weight, the paper's lambda >= 0.
-    {kernels}
-    {filter}
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
+    row_gamma, col_gamma : float, optional
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable, \
+default "tikhonov"
+        "tikhonov" is ridge regression; a callable is a function of (eigenvalues, reg). See
+        :mod:`kronbench.pairs.spectral_filters`.
     loss : {"squared", "ranking"}, default "squared"
         "ranking" ranks the columns for each row (conditional ranking, RankRLS; Pahikkala et al.
         2013): 1/(2 q) times the sum, over each row and each two of its q columns, of
@@ -44,7 +52,10 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
 
     Attributes
     ----------
-    {fitted_matrix}
+    dual_coef_ : (m, q) array
+        A.
+    shape_ : tuple
+        (m, q).
 
     Notes
     -----
@@ -58,7 +69,11 @@ class CompleteKronRidge(LabelMatrixModel, TwoKernels):
     """
 
     reg: float = parameter(1.0, AT_LEAST_0)
-    filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    col_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
+    filter: str | Callable = parameter("tikhonov", *FILTER)
     loss: str = parameter("squared", StrOptions({"squared", "ranking"}))
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):

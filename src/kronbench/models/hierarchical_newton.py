@@ -84,9 +84,9 @@ class HierarchicalNewtonClassifier(RowClassifier):
         In place of the tree, scores are this matrix times P independent functions (section 7.2).
     rank : int, default None
         Pivots of a low-rank kernel with corrected diagonal (section 7.4); exact when None.
-    dtype : {"float64", "float32"}
+    dtype : {"float64", "float32"}, default "float64"
         Of stored kernel matrices, and of products with sparse features; sums are in double.
-    solver : {"cg", "pcg", "printed"}
+    solver : {"cg", "pcg", "printed"}, default "cg"
         Of the linear system of a Newton step: conjugate gradients in the inner product of the
         prior covariance, without or with a preconditioner (the tree's); or the paper's iteration
         (Algorithm 3, Eq. 6), with its diagonal preconditioner.
@@ -101,7 +101,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
 
     Attributes
     ----------
-    {row_classes}
+    classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
     dual_coef_ : (n, C) array
         Not where a linear kernel has fewer features than rows.
     coef_ : (d, C) array

@@ -65,7 +65,10 @@ class HierarchicalNewtonCV(RowClassifier):
 
     Attributes
     ----------
-    {row_classes}
+    classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
     variance_ : (P,) array
     gamma_ : (P,) array; as given to the estimator where the kernel is not Gaussian
     coupling_ : (C, P) array, where it is learned

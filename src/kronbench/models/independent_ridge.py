@@ -6,19 +6,17 @@ from collections.abc import Callable
 from typing import Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
-from kronbench.models._label_matrix_model import RidgeOfSides, check_exact
+from kronbench.models._label_matrix_model import FILTER, RidgeOfSides, check_exact
 from kronbench.models._pair_classifier import check_pairs
 from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
 from kronbench.models._vertex_kernel import VertexRidge, eigenpairs
 from kronbench.pairs.data import Features, PairData, as_features
 from kronbench.pairs.leave_folds_out import ridge_leave_folds_out
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
-from kronbench.pairs.spectral_filters import FILTERS
 
 
 @estimator
@@ -32,9 +30,14 @@ class IndependentRidge(RidgeOfSides):
     ----------
     reg : float, default 1.0
         The paper's lambda_d >= 0; zero is least squares by the pseudo-inverse.
-    row_kernel, row_gamma : str or callable, default "linear", and float, optional
+    row_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
         Positive semidefinite kernel of the row vertices, as in :func:`kronbench.linalg.gram`.
-    {filter}
+    row_gamma : float, optional
+        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable, \
+default "tikhonov"
+        "tikhonov" is ridge regression; a callable is a function of (eigenvalues, reg). See
+        :mod:`kronbench.pairs.spectral_filters`.
     keep_data : bool, default True
         False frees past rows and labels that explicit features no longer need
         (``partial_fit_rows`` in a stream); then there are no leave-one-out predictions.
@@ -43,7 +46,10 @@ class IndependentRidge(RidgeOfSides):
     ----------
     coef_ : (d, q) array for d < m explicit features, else (m, q)
         A row for each feature; else the dual coefficients.
-    {fitted_matrix}
+    dual_coef_ : (m, q) array
+        A.
+    shape_ : tuple
+        (m, q).
 
     Notes
     -----
@@ -54,7 +60,7 @@ class IndependentRidge(RidgeOfSides):
     reg: float = parameter(1.0, AT_LEAST_0)
     row_kernel: str | Callable = parameter("linear", *KERNEL)
     row_gamma: float | None = parameter(None, *WIDTH)
-    filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
+    filter: str | Callable = parameter("tikhonov", *FILTER)
     keep_data: bool = parameter(True, "boolean")
 
     def fit_matrix(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -19,9 +19,19 @@ from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
 from kronbench.models._pair_classifier import check_pairs, check_targets, with_weight
-from kronbench.models._parameters import check_regs, estimator, parameter
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    KERNEL,
+    POSITIVE,
+    PRECISION,
+    WIDTH,
+    check_regs,
+    estimator,
+    parameter,
+)
 from kronbench.models._posterior import posterior_variance
-from kronbench.models._product_kernel_model import ProductKernelModel
+from kronbench.models._product_kernel_model import PAIRWISE_KERNELS, PRODUCTS, ProductKernelModel
 from kronbench.models._ridge_path import (
     RidgePath,
     ThinPath,
@@ -70,8 +80,22 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         linear and its products have fewer operations; the optimum is the same. The primal form
         uses features of linear kernels, made dense; of others pivoted Cholesky factors that
         reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
-    {reg}
-    {kernels}
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
+    row_gamma, col_gamma : float, optional
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    pairwise : str or mapping from str to float, default "kronecker"
+        Kernel of pairs of :mod:`kronbench.pairs.pairwise`, or several with their weights in a sum
+        (dual form). In one array of features, and in an equal one, a vertex is a position. In
+        other arrays a vertex of prediction is that of training with the same values, and the same
+        id if both have ids. Where several have them it counts as new, with a UserWarning.
+    row_effect, col_effect : float, default 0.0
+        Added to the kernel of a vertex with itself: each known vertex may deviate from what its
+        features predict (dual form).
     fit_intercept : bool, default False
         Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
         function of the Gaussian process below. False as in the paper.
@@ -85,12 +109,29 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     tol : float, default 1e-8
         MINRES stops earlier when the residual has fallen by this factor. With 0, reaching
         ``max_iter`` gives no warning.
-    {product}
-    {verbose}
+    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
+        The ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`; "sparse" is the
+        paper's Algorithm 1.
+    dtype : {"float32", "float64"}, optional
+        Of features, products and coefficients; by default single where both sides have it.
+    verbose : bool or int, default False
+        Whether ``fit`` shows on standard error how far it is: a bar on a terminal, elsewhere a
+        line for each tenth of the most iterations. It changes no number.
 
     Attributes
     ----------
-    {fitted_pairs}
+    X_fit_ : PairData
+        The pairs of the training set, by reference, which predictions of the dual form read.
+    fitted_params_ : dict
+        The parameters of the fit. Predictions use them, whatever is set later.
+    dual_coef_ : (n,) array, dual form
+        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
+    coef_ : (d*r,) array, primal form, or where few linear features are decomposed
+        ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
+    feature_maps_ : two functions, where there is ``coef_``
+        From given features of row and of column vertices to those of the product.
+    intercept_ : float
+        Added to each score; 0.0 without ``fit_intercept``.
     n_iter_ : int
         Iterations made; 1 for singular values.
     objective_path_ : (n_iter_,) array
@@ -108,7 +149,21 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     """
 
     form: str = parameter("auto", StrOptions({"auto", "dual", "primal"}))
+    reg: float = parameter(1.0, POSITIVE)
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    col_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
+    pairwise: str | Mapping[str, float] = parameter("kronecker", *PAIRWISE_KERNELS)
+    row_effect: float = parameter(0.0, AT_LEAST_0)
+    col_effect: float = parameter(0.0, AT_LEAST_0)
+    fit_intercept: bool = parameter(False, "boolean")
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
+    max_iter: int = parameter(100, COUNT)
+    tol: float = parameter(1e-8, AT_LEAST_0)
+    product: str = parameter("auto", *PRODUCTS)
+    dtype: DTypeLike | None = parameter(None, *PRECISION, None)
+    verbose: bool | int = parameter(False, "verbose")
 
     _root = None  # of the weights of the pairs
 

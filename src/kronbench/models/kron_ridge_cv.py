@@ -62,7 +62,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         Gaussian kernel of a vertex's training labels beyond row and column effects.
     powers : tuple of int, default (1, 2)
         Elementwise powers of each candidate, which are kernels too.
-    regs : tuple of float
+    regs : tuple of float, default tuple(10.0**k for k in np.arange(-3, 2.5, 0.5))
         Weights of regularization to begin with, for kernels whose diagonals have the mean 1.
     effect : float, default 0.1
         Vertex effect of each side to begin with.
@@ -71,11 +71,15 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         :class:`kronbench.evaluation.SettingKFold`.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
-    max_iter, tol : int, float, default 200 and 1e-6
-        Of MINRES, in each system.
-    random_state : int, RandomState or None
+    max_iter : int, default 200
+        Iterations of MINRES in each system.
+    tol : float, default 1e-6
+        MINRES stops earlier when the residual has fallen by this factor.
+    random_state : int, RandomState or None, default None
         Of the random parts.
-    {verbose}
+    verbose : bool or int, default False
+        Whether ``fit`` shows on standard error how far it is: a bar on a terminal, elsewhere a
+        line for each tenth of the most iterations. It changes no number.
 
     Attributes
     ----------

@@ -32,11 +32,8 @@ _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
 
 
-@estimator
 class PairNeighborsClassifier(PairClassifier):
     """``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers."""
-
-    n_neighbors: int = parameter(5, COUNT)
 
     def decision_path(self, X: PairData, n_neighbors: Sequence[int]) -> np.ndarray:
         """Decision values (n, L) for L numbers of neighbours, from one search.
@@ -93,8 +90,13 @@ class PairKNN(PairNeighborsClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     """
+
+    n_neighbors: int = parameter(5, COUNT)
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Index the n training pairs of X with labels y (n,) of two values."""
@@ -271,9 +273,13 @@ class PairSklearnKNN(PairNeighborsClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     """
 
+    n_neighbors: int = parameter(5, COUNT)
     algorithm: str = parameter("auto", StrOptions({"auto", "ball_tree", "kd_tree", "brute"}))
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:

@@ -40,7 +40,10 @@ class PairLibSVM(PairClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     support_, support_pairs_ : (s,) integer array, and PairData
         Positions of the support pairs among the training pairs, and these pairs.
     dual_coef_ : (s,) array

@@ -5,6 +5,7 @@ Importing this module without it raises ModuleNotFoundError: the reason to skip 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -13,19 +14,24 @@ from rlscore.learner.kron_svm import KronSVM as ReferenceKronSVM
 
 from kronbench.linalg import gram
 from kronbench.models._pair_classifier import PairClassifier
-from kronbench.models._parameters import COUNT, POSITIVE, TwoKernels, estimator, parameter
+from kronbench.models._parameters import COUNT, KERNEL, POSITIVE, WIDTH, estimator, parameter
 from kronbench.pairs import PairData
 
 
 @estimator
-class PairRLScore(PairClassifier, TwoKernels):
+class PairRLScore(PairClassifier):
     """RLScore's dual Kronecker L2-SVM: the problem and the iterations of ``KronSVM``.
 
     Parameters
     ----------
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
-    {kernels}
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
+    row_gamma, col_gamma : float, optional
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
     max_iter : int, default 10
         Newton steps, RLScore's ``maxiter``. It has no stopping rule.
     max_inner : int, default 10
@@ -33,12 +39,19 @@ class PairRLScore(PairClassifier, TwoKernels):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     dual_coef_ : (n,) array
         Coefficients of the pairs.
     """
 
     reg: float = parameter(1.0, POSITIVE)
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    col_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
     max_iter: int = parameter(10, COUNT)
     max_inner: int = parameter(10, COUNT)
 

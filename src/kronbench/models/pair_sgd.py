@@ -36,9 +36,9 @@ class PairSGD(PairClassifier):
         The hinge max(0, 1 - y f), or log(1 + exp(-y f)).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
-    n_updates : int, default 1,000,000
+    n_updates : int, default 1_000_000
         Number of pairs to visit at least, the paper's; whole passes are made.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default None
         Order of the pairs.
     form : {"primal", "dual"}, default "primal"
         "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices:
@@ -47,7 +47,10 @@ class PairSGD(PairClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     row_coef_, col_coef_ : (d,) and (r,) arrays
         Weights of the features as given.
     intercept_ : float
