@@ -90,7 +90,7 @@ class OfPairs(CheckedParameters):
 class EitherTask(BaseEstimator):
     """A classifier or a regressor, as ``_is_classifier`` says of the parameters."""
 
-    _multi_class = True
+    _multi_class = True  # whether more than two classes are taken
     _is_classifier: Any
     predict: Callable
 

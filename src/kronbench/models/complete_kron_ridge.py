@@ -77,6 +77,8 @@ default "tikhonov"
     loss: str = parameter("squared", StrOptions({"squared", "ranking"}))
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
+        """Solve (G kron K + reg I) vec(A) = vec(Y) by the eigenpairs of both kernels (Eq. 5)."""
+        # The kernels of both sides; conditional ranking centres labels and kernel of the columns.
         filter = as_filter(self.filter)
         reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
         rows = VertexKernel(self, "row", row_features, row_vertices)
@@ -85,17 +87,20 @@ default "tikhonov"
             cols.centred, Y = True, Y - Y.mean(axis=1, keepdims=True)
         self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
         self._filter, self._reg = filter, reg
-        # Eigenvectors, with factors of the features in place of a kernel where that is better
+        # K = U X U' and G = V S V', with factors of the features in place of a kernel where that
+        # is better. The coefficients are A = U (phi(x s') * (U'Y V)) V' for the filter phi.
         spectra = eigenpairs((rows, cols), reg)
         rows.folded, cols.folded = ("factors" in vars(side) for side in (rows, cols))
         x, s = (spectrum.values for spectrum in spectra)
         weights = self._filtered(*spectra)
         if reg == 0 and not (rows.folded and cols.folded):
             warn_if_ill_conditioned(np.outer(x, s), "the Kronecker product kernel", stacklevel=4)
-        # Of a kernel the product with its largest eigenvalue rounds, of features each axis alone
+        # The rounding of a kernel is that of its largest eigenvalue, that of features is of each
+        # axis alone.
         felt = weights * (x[:, None] if rows.folded else np.linalg.norm(x))
         felt = felt * (s if cols.folded else np.linalg.norm(s))
         warn_if_rounded(rounding(felt, Y), stacklevel=4)
+        # A folded side keeps weights of the axes of its features, another side coefficients.
         left = np.sqrt(x)[:, None] * weights if rows.folded else spectra[0].vectors @ weights
         self._coef = left * np.sqrt(s) if cols.folded else left @ spectra[1].vectors.T
         return self
@@ -110,10 +115,12 @@ default "tikhonov"
         """Dual coefficients (m, q); of linear kernels computed at each call."""
         if not (self._rows.folded or self._cols.folded):
             return self._coef
+        # The null spaces of linear kernels count too: of zero, the filter of ridge is 1 / reg.
         rows, cols = (side.thin_spectrum.completed() for side in (self._rows, self._cols))
         return rows.vectors @ self._filtered(rows, cols) @ cols.vectors.T
 
     def _scores(self, row_features, col_features):
+        """Factors of the predictions K^ A G^' (Eq. 7)."""
         return self._rows.embed(row_features) @ self._coef, self._cols.embed(col_features)
 
     @classmethod
@@ -123,6 +130,7 @@ default "tikhonov"
         cls().fit(pairs, y).loo("D")
 
     def _left_out(self, setting, regs, folds, symmetric):
+        """Corollary 1 in setting A, and shortcuts of our own in the others."""
         check_exact(as_filter(self.filter))
         if self.loss == "ranking" and setting != "B":
             raise InputError(
@@ -135,11 +143,12 @@ default "tikhonov"
                 "TwoStepRidge has one in each"
             )
         rows, cols = eigenpairs((self._rows, self._cols), min(regs[0]))
+        # The hat matrix of the settings A to C needs the null spaces of the kernels too.
         if setting != "D":
             rows, cols = rows.completed(), cols.completed()
-        given = rows, cols, self._labels, regs[0]
+        problem = rows, cols, self._labels, regs[0]
         if symmetric:
-            return enumerate(kron_symmetric_pairs(*given))
+            return enumerate(kron_symmetric_pairs(*problem))
         if folds is None:
-            return enumerate(kron_leave_one_out(setting, *given))
-        return enumerate(kron_leave_folds_out(setting, *given, folds))
+            return enumerate(kron_leave_one_out(setting, *problem))
+        return enumerate(kron_leave_folds_out(setting, *problem, folds))

@@ -71,6 +71,8 @@ default "tikhonov"
         return super().fit_matrix(row_features, np.empty((n_cols, 0)), Y)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
+        """Solve (K + reg I) A = Y (Eq. 2); of the columns only their positions matter."""
+        # The columns have no features: their positions say which tasks have labels.
         self._n_given_tasks = col_features.shape[0]
         self._task_positions = slice(None) if col_vertices is None else col_vertices
         rows = VertexRidge(self, "row", row_features, row_vertices, "filter", "reg")
@@ -86,7 +88,7 @@ default "tikhonov"
         """Predictions (m', q) of all tasks for new row vertices, as ``CompleteKronRidge``'s."""
         check_is_fitted(self)
         row_features = as_features(row_features, "row_features")
-        weights = self._solve()[1]  # first, because it settles how vertices are embedded
+        weights = self._solve()[1]  # It comes first, as it settles how vertices are embedded.
         return np.asarray(self._rows.embed(row_features) @ weights)
 
     def predict(self, X: PairData) -> np.ndarray:
@@ -99,6 +101,7 @@ default "tikhonov"
                 "IndependentRidge predicts for the tasks of its training set only; TwoStepRidge "
                 "and CompleteKronRidge take new ones"
             )
+        # Columns without training labels have no task.
         position = np.full(X.n_cols, -1)
         position[self._task_positions] = np.arange(self.shape_[1])
         cols = position[X.cols]
@@ -111,13 +114,15 @@ default "tikhonov"
         return self.predict_matrix(X.row_features[used_rows])[rows, cols]
 
     def _left_out(self, setting, regs, folds, symmetric):
+        """Theorem 7, for one row or a fold of them."""
         if setting in ("C", "D") or symmetric:
             raise InputError(
                 f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out "
                 "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
-        given = eigenpairs([self._rows], min(regs[0]))[0], dense(self._kept_labels()), regs[0]
+        # Theorem 7, by the eigenpairs of K
+        (rows,), labels = eigenpairs([self._rows], min(regs[0])), dense(self._kept_labels())
         if folds is None:
-            return enumerate(ridge_leave_one_out(*given))
-        return enumerate(ridge_leave_folds_out(setting, *given, folds))
+            return enumerate(ridge_leave_one_out(rows, labels, regs[0]))
+        return enumerate(ridge_leave_folds_out(setting, rows, labels, regs[0], folds))

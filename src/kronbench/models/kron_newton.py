@@ -150,10 +150,12 @@ default "linear"
 
     @property
     def _iterations_regularize(self):
+        """Whether reaching ``max_iter`` is meant: steps regularize where coefficients do not."""
         return self.iterated
 
     @property
     def _is_classifier(self):
+        """Whether the loss is one of the margin y p."""
         return self.loss in LOSSES and LOSSES[self.loss].margin
 
     def fit(
@@ -169,6 +171,7 @@ default "linear"
         ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
         a classifier's last primal coefficient is the intercept.
         """
+        # Labels: -1 and 1 for a margin loss, else numbers, for "ridge" less their mean
         self._check_parameters()
         loss, intercept = LOSSES[self.loss], 0.0
         X, y, weight = with_weight(X, y, sample_weight)
@@ -178,6 +181,8 @@ default "linear"
             classes, y = None, check_targets(X, y)
             if self.loss == "ridge":
                 y, intercept = self._centred(y, weight)
+        # The operator of Eq. 7, or of the primal X w, with a constant feature for the intercept of
+        # a classifier, and losses times the weights of the pairs
         constant = loss.margin and self.fit_intercept
         options: dict[str, Any] = {"solver": self.solver}
         if self.solver == "pcg" and self.form != "primal":
@@ -191,12 +196,14 @@ default "linear"
             loss = weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)
-        # Between products the threads of the BLAS would go on spinning beside those of numba
+        # Algorithm 2 (dual) or 3 (primal). Between products the threads of the BLAS would go on
+        # spinning beside those of numba.
         with one_blas_thread:
             if self.solver == "pcg":
-                near = MarginPreconditioner(*design)
-                near = _beside_constant(near) if constant else near
-                options = {"solver": "cg", "preconditioner": near}
+                preconditioner: Callable = MarginPreconditioner(*design)
+                if constant:
+                    preconditioner = _beside_constant(preconditioner)
+                options = {"solver": "cg", "preconditioner": preconditioner}
             if primal:
                 options["diagonal"] = self._diagonal(design, constant)
             names = ("max_iter", "max_inner", "iterated", "line_search", "tol")
@@ -204,16 +211,19 @@ default "linear"
             labels = y.astype(operator.dtype, copy=False)
             with self._shown(callback) as shown:
                 result = minimize(operator, loss, labels, self.reg, callback=shown, **options)
-        self.__dict__.pop("classes_", None)  # of an earlier fit with a classifier's loss
+        # An earlier fit may have been with a classifier's loss.
+        self.__dict__.pop("classes_", None)
         if classes is not None:
             self.classes_ = classes
         coef = result.coef
+        # The intercept: f has the constant sum_h a_h in the dual, the last weight in the primal.
         if constant:
             intercept = float(coef[-1] if primal else coef.sum())
             coef = coef[:-1] if primal else coef
         elif self.fit_intercept and self.loss != "ridge":
             intercept = float(np.mean(y - result.scores))
         self.intercept_ = intercept
+        # ``_set_fitted`` warns where the end is not meant.
         self._set_fitted(X, maps, coef, result.objective_path, result.stop)
         return self
 
@@ -221,17 +231,18 @@ default "linear"
         """The diagonal of X'W X as a function of the weights (n,): the squares of X weighted."""
 
         def of_weights(weights):
-            T, D, *pairs = design
-            squares = self._design_operator(T.astype(float) ** 2, D.astype(float) ** 2, *pairs)
-            found = squares.rmatvec(weights)
-            return np.append(found, weights.sum()) if constant else found
+            # The square of a product of features is the product of their squares.
+            row_features, col_features, *places = design
+            squared = row_features.astype(float) ** 2, col_features.astype(float) ** 2
+            diagonal = self._design_operator(*squared, *places).rmatvec(weights)
+            return np.append(diagonal, weights.sum()) if constant else diagonal
 
         return of_weights
 
     def predict(self, X: PairData) -> np.ndarray:
         """Labels (t,) of the pairs of X for a classifier, their scores for a regressor."""
         scores = self.decision_function(X)
-        # as it was fitted, whatever ``loss`` says by now
+        # The fit says whether it is a classifier, whatever ``loss`` is by now.
         return self.classes_[(scores > 0).astype(int)] if hasattr(self, "classes_") else scores
 
 
@@ -253,7 +264,7 @@ def _with_constant(A, primal):
 
 
 def _beside_constant(preconditioner):
-    """It for the coefficients, and the constant's own curvature for the last one."""
+    """The preconditioner for all but the last coefficient, the constant's curvature for that."""
 
     def make(weights, reg):
         solve, curvature = preconditioner(weights, reg), weights.sum() + reg

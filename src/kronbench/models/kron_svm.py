@@ -106,7 +106,8 @@ default "linear"
         Whether ``tol`` was reached.
     """
 
-    loss: ClassVar[str] = "l2svm"  # type: ignore[misc] # no parameter here
+    # The loss is fixed, and no parameter as in the base.
+    loss: ClassVar[str] = "l2svm"  # type: ignore[misc]
     form: str = parameter("dual", StrOptions({"dual", "primal"}))
     reg: float = parameter(1.0, POSITIVE)
     row_kernel: str | Callable = parameter("linear", *KERNEL)
@@ -127,4 +128,5 @@ default "linear"
     dtype: DTypeLike | None = parameter(None, *PRECISION, None)
     verbose: bool | int = parameter(False, "verbose")
 
+    # A stop at ``max_iter`` is the paper's way to regularize, and gives no warning.
     _iterations_regularize = True

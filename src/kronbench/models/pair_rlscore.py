@@ -58,7 +58,8 @@ default "linear"
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Train on the n pairs of X with labels (n,) of two values; O(n (m + q)) an iteration."""
         signs = self._start_fit(X, y)
-        self._known = {"row": _used(X, "row")[0], "col": _used(X, "col")[0]}
+        # RLScore takes kernel matrices of the vertices in use, and positions in them.
+        self._training = {"row": _used(X, "row")[0], "col": _used(X, "col")[0]}
         K, G, rows, cols = self._kernels(X)
         pairs = {"K1": K, "K2": G, "Y": signs, "label_row_inds": rows, "label_col_inds": cols}
         steps = {"maxiter": self.max_iter, "inneriter": self.max_inner}
@@ -71,12 +72,14 @@ default "linear"
 
     def _kernels(self, X):
         """Kernel values with the training vertices of both sides, and positions of the pairs."""
-        (D, rows), (T, cols) = _used(X, "row"), _used(X, "col")
-        K = gram(D, self._known["row"], kernel=self.row_kernel, gamma=self.row_gamma)
-        G = gram(T, self._known["col"], kernel=self.col_kernel, gamma=self.col_gamma)
+        (row_features, rows), (col_features, cols) = _used(X, "row"), _used(X, "col")
+        of_rows, of_cols = self._training["row"], self._training["col"]
+        K = gram(row_features, of_rows, kernel=self.row_kernel, gamma=self.row_gamma)
+        G = gram(col_features, of_cols, kernel=self.col_kernel, gamma=self.col_gamma)
         return K, G, rows, cols
 
 
 def _used(X, side):
+    """Features of the vertices in use on a side, and the positions of the pairs in them."""
     vertices, position = np.unique(getattr(X, f"{side}s"), return_inverse=True)
     return getattr(X, f"{side}_features")[vertices], position

@@ -66,12 +66,14 @@ or callable, default "tikhonov"
     _weights = ("reg_rows", "reg_cols")
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
+        """A ridge system of each side, which ``_fit_sides`` applies to the labels (Eq. 13)."""
         rows = VertexRidge(self, "row", row_features, row_vertices, "row_filter", "reg_rows")
         cols = VertexRidge(self, "col", col_features, col_vertices, "col_filter", "reg_cols")
         return self._fit_sides(Y, rows, cols)
 
     def _scores(self, row_features, col_features):
-        weights = self._solve()[1]  # first, because it settles how vertices are embedded
+        """Factors of the predictions k(d)'A g(t) (Eq. 12)."""
+        weights = self._solve()[1]  # It comes first, as it settles how vertices are embedded.
         return self._rows.embed(row_features) @ weights, self._cols.embed(col_features)
 
     def partial_fit_cols(self, features: Features, Y: Features) -> Self:
@@ -80,8 +82,10 @@ or callable, default "tikhonov"
         As ``partial_fit_rows``, with the sides exchanged (Stock et al. 2016, Algorithm 2).
         """
         check_is_fitted(self)
+        # The rows of the transposed problem are the columns of this one.
         features, (m, q) = as_features(features, "col_features"), self.shape_
         Y = checked_matrix(Y, (m, features.shape[0]), True)
+        # The labels are projected by the rows, then line 2 of Algorithm 2 updates the columns.
         new = self._rows.project(Y).T
         self._projected = self._cols.extend(features, self._projected.T, new).T
         self._labels = stacked(self._labels.T, Y.T).T
@@ -89,6 +93,8 @@ or callable, default "tikhonov"
         return self
 
     def _left_out(self, setting, regs, folds, symmetric):
+        """Corollaries 2 to 5."""
+        # Each side is a ridge regression by itself, whose weight alone judges its eigenpairs.
         sides = self._rows, self._cols
         for side in sides:
             check_exact(side.filter)
