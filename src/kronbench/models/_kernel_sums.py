@@ -58,14 +58,14 @@ def validation_loss(
     matrix C G A', and by column weights of the G_j with C'K A, O(m q (m + q)). The last weight is
     that of the identity; ``options`` are those of MINRES.
     """
-    # The operators Q of the training pairs and P from them to the validation pairs
+    # Q is the operator of the training pairs, and P leads from them to the validation pairs.
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)
     train, test = fold.train, fold.test
     operator = SampledKroneckerOperator(K, G, train.rows, train.cols)
     cross = SampledKroneckerOperator(K, G, test.rows, test.cols, train.rows, train.cols)
     options |= {"shift": reg, "verify": False}
-    # The fit, the error of its predictions, and the adjoint system
+    # The fit gives the error r of its predictions, whose image is the adjoint system's right side.
     a = minres(operator, fold.y_train, **options).x
     r = cross.matvec(a) - fold.y_test
     b = minres(operator, cross.rmatvec(r), **options).x

@@ -41,7 +41,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         """Fit to labels y (n,) of X: all pairs of its vertices, once each, in any order."""
         self._check_parameters()
         y = check_targets(X, y)
-        # Each cell of the label matrix must be there once: as many cells as entries and as pairs
+        # Each cell of the label matrix must be there once, so cells, entries and pairs are as
+        # many.
         row_vertices, rows = np.unique(X.rows, return_inverse=True)
         col_vertices, cols = np.unique(X.cols, return_inverse=True)
         m, q = len(row_vertices), len(col_vertices)
@@ -188,9 +189,9 @@ class RidgeOfSides(LabelMatrixModel):
         self._solve()
         return self
 
-    def _of_columns(self, method, T):
+    def _of_columns(self, method, values):
         """A method of the columns' system, where there is one, for what has columns as columns."""
-        return T if self._cols is None else getattr(self._cols, method)(T.T).T
+        return values if self._cols is None else getattr(self._cols, method)(values.T).T
 
     def _solve(self):
         """The coefficients, and what predictions take in their place, when first asked for.
@@ -201,11 +202,13 @@ class RidgeOfSides(LabelMatrixModel):
         if self._coef is not None:
             return self._coef, self._weights_of_axes
         sides = [self._rows] if self._cols is None else [self._rows, self._cols]
-        # First by the kernels, then, if their rounding is felt, by the features of linear sides
+        # The kernels come first; if their rounding is felt, features take the place of linear
+        # ones.
         for fold in (False, True):
             for side in sides:
                 side.fold(fold)
-            # (K + reg_rows I)^-1 Y (G + reg_cols I)^-1 (Eq. 13), or Eq. 2 without columns
+            # A is (K + reg_rows I)^-1 Y (G + reg_cols I)^-1 (Eq. 13), or that of Eq. 2 without
+            # columns.
             self._coef = self._of_columns("solve", self._rows.solve(self._projected))
             self._weights_of_axes = self._coef
             if any(side.folded for side in sides):

@@ -33,7 +33,7 @@ class _KernelProblem(svm_problem):
     """LibSVM's training set of kernel values: a row holds its number, then those with all."""
 
     def __init__(self, signs, X, gamma):
-        # Nodes of a row: its number with the index 0, values with the indices 1 to n, then an end
+        # A row has its number with the index 0, values with the indices 1 to n, then an end.
         n = len(X)
         self.x_space = np.empty((n, n + 2), dtype=svm_node)
         self.x_space["index"] = np.append(np.arange(n + 1), -1)
@@ -45,7 +45,7 @@ class _KernelProblem(svm_problem):
             vertices, position = np.unique(index, return_inverse=True)
             K = gram(features[vertices], kernel="gaussian", gamma=gamma)
             values[:, 1:-1] *= K[position][:, position]
-        # Labels and pointers to the rows, as C reads them
+        # C reads labels and rows through these pointers.
         self.l = self.n = n
         self.y = (ctypes.c_double * n).from_buffer(np.array(signs).data)
         pointers = (ctypes.POINTER(svm_node) * n)()

@@ -57,7 +57,7 @@ def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
     model, root = process.model, process.root
     X, bounds = _over_fitted_kernels(model, X), None
     if process.design:
-        # The primal system X'X, as an operator or, where features are few, by its decomposition
+        # The primal system is X'X, an operator or, where features are few, decomposed.
         training = row_features, col_features, *_ = process.design(model.X_fit_)
         if is_thin(len(model.X_fit_), row_features.shape[1] * col_features.shape[1]):
             bounds = _bounds_by_qr(process, training, X)
@@ -66,7 +66,7 @@ def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
             (A.shape[1],) * 2, dtype=A.dtype, matvec=lambda v, X=A: X.rmatvec(X.matvec(v))
         )
     else:
-        # The dual system Q
+        # The dual system is Q.
         A = weighted(process.gram_operator(model.X_fit_), root, dual=True)
     if bounds is None:
         parts = [slice(first, first + _BATCH_PAIRS) for first in range(0, len(X), _BATCH_PAIRS)]
@@ -184,7 +184,7 @@ def _inverse_form(A, b, atol, reg):
         raise InputError(
             "the kernel of the training pairs is not positive semidefinite: give one that is"
         )
-    # Both terms of the form, each end moved out by the rounding of the products that made it
+    # The first term is the lower bound; each end moves out by the rounding of its products.
     length, low = norm(solution.x), dot(b + residual, solution.x)
     rounding = eps * gram_norm * length
     high = low + (norm(residual) + rounding) ** 2 / reg

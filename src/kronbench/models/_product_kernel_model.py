@@ -129,7 +129,7 @@ class ProductKernelModel(OfPairs):
                     f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
                     f"same {same} for rows and columns"
                 )
-            # The positions of the rows of the pairs, and then those of their columns
+            # The index holds the row of each pair, and then the column of each.
             matrix, out_ends, in_ends, _ = self._kernel_between_used(
                 "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols])
             )
@@ -182,7 +182,8 @@ class ProductKernelModel(OfPairs):
                 matrix = gram(others[out_used][:, used], kernel=kernel)
             else:
                 matrix = gram(others[out_used], features[used], kernel=kernel, gamma=gamma)
-            # From positions in X_fit to columns of the matrix; vertices without pairs are new.
+            # ``column`` leads from positions in X_fit to the matrix; vertices without pairs are
+            # new.
             match = np.full(len(matrix), -1)
             if same is not None:
                 column, same = np.full(features.shape[0], -1), same[out_used]
@@ -234,7 +235,7 @@ class ProductKernelModel(OfPairs):
 
     def _centred(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, float]:
         """The labels less their mean, and the mean; without an intercept 0, maybe a warning."""
-        # A constant mean function: the coefficients fit what is left of the labels.
+        # The mean function is constant, and the coefficients fit what it leaves of the labels.
         if self.fit_intercept:
             mean = float(np.average(y, weights=weight))
             return (y - mean if mean else y), mean
@@ -303,7 +304,7 @@ class ProductKernelModel(OfPairs):
     def _scores(self, X):
         """Scores (t,) without the intercept, by the coefficients of the form that was fitted."""
         if hasattr(self, "coef_"):
-            # R^ (T^ kron D^) w, in the precision of the coefficients (Section 3.1)
+            # The scores are R^ (T^ kron D^) w (Section 3.1), in the precision of the coefficients.
             row_features, col_features, *places = self._design(self.feature_maps_, X)
             sides = (
                 side.astype(self.coef_.dtype, copy=False) for side in (row_features, col_features)
@@ -311,7 +312,7 @@ class ProductKernelModel(OfPairs):
             scores = self._design_operator(*sides, *places).matvec(self.coef_)
             single = _precision(self._in_dtype(X)) == np.float32
             return scores.astype(np.float32, copy=False) if single else scores
-        # R^ (G^ kron K^) R'a, without the pairs whose coefficient is zero (Eq. 5)
+        # The scores are R^ (G^ kron K^) R'a without the pairs whose coefficient is zero (Eq. 5).
         support = self.dual_coef_ != 0
         if not support.any():
             return np.zeros(len(X), self.dual_coef_.dtype)

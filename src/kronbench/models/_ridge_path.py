@@ -74,7 +74,8 @@ class ThinRidge:
         """The minimizer for one weight, in O(p (n + p))."""
         if self._rounding > _LARGEST_SINGULAR_ROUNDING * np.hypot(self._smallest, np.sqrt(reg)):
             return self._solve_scaled(reg)
-        # w = V s / (s^2 + reg) U'y; of each coordinate of y along U reg / (s^2 + reg) is left.
+        # w is V s / (s^2 + reg) U'y, which leaves reg / (s^2 + reg) of each coordinate of y along
+        # U.
         with np.errstate(over="ignore"):
             left = 1 / (1 + self._s * (self._s / reg))
         coef = self._Vt.T @ (self._along / (self._s + reg / self._s))

@@ -57,7 +57,7 @@ def encode_leaves(
             f"the tree has {tree.n_classes} leaves for {len(of_leaves)} classes: give one class "
             "for each leaf"
         )
-    # The leaf of each label by a search among the sorted classes
+    # A search among the sorted classes finds the leaf of each label.
     order = np.argsort(of_leaves, kind="stable")
     at = np.searchsorted(of_leaves, y, sorter=order)
     codes = order[np.minimum(at, len(of_leaves) - 1)]

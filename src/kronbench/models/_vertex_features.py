@@ -31,7 +31,7 @@ class VertexFeatures:
         self._shape, self._dtype = features.shape, np.dtype(dtype)
         if self._kernel == "linear":
             return
-        # A pivoted Cholesky factor of the kernel of the vertices in use
+        # The features are a pivoted Cholesky factor of the kernel of the vertices in use.
         used, _ = used_vertices(index, features.shape[0])
         if self._kernel == "precomputed":
             self._check(features)

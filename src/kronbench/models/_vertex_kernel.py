@@ -162,25 +162,26 @@ class VertexRidge(VertexKernel):
             return as_floats(features)
         return super().embed(features)
 
-    def solve(self, T: np.ndarray) -> np.ndarray:
-        """The filtered inverse times T."""
+    def solve(self, projected: np.ndarray) -> np.ndarray:
+        """The filtered inverse times what ``project`` returns."""
         if self._inverse is not None:
-            return self._inverse @ T
+            return self._inverse @ projected
         if self._cholesky_suits and not self.folded:
             try:
-                return cho_solve(self._cholesky(), T)
+                return cho_solve(self._cholesky(), projected)
             except LinAlgError:  # reg is below the rounding of the kernel
                 self._cholesky_suits = False
                 self.fold(False)
                 if self.primal:
                     # The least eigenvalue of Phi'Phi + reg I is at least reg without rounding.
                     values, vectors = np.linalg.eigh(self._system)
-                    return vectors @ ((vectors.T @ T) / np.maximum(values, self.reg)[:, None])
-        # phi(K) T for the filter phi of the eigenvalues (Eq. 24)
+                    turned = (vectors.T @ projected) / np.maximum(values, self.reg)[:, None]
+                    return vectors @ turned
+        # Other systems are phi(K) Y for the filter phi of the eigenvalues (Eq. 24).
         spectrum = self.thin_spectrum.completed()
         self._size = np.linalg.norm(spectrum.values)
         filtered = self.filter(spectrum.values, self.reg)
-        return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
+        return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(projected))
 
     def fold(self, asked: bool) -> None:
         """Settle whether predictions come from factors of linear features."""
@@ -191,15 +192,15 @@ class VertexRidge(VertexKernel):
                 asked = eigenpairs([self], self.reg)[0] is not vars(self).get("spectrum")
             self.folded = asked
 
-    def weigh(self, T: np.ndarray) -> np.ndarray:
+    def weigh(self, projected: np.ndarray) -> np.ndarray:
         """What embedded vertices are multiplied with: of a folded side, weights of its axes."""
         if not self.folded:
-            return self.solve(T)
-        # Predictions are k'U phi(S) U'T = z'S^(1/2) phi(S) U'T, with the coordinates z of a vertex
+            return self.solve(projected)
+        # Predictions are k'U phi(S) U'Y = z'S^(1/2) phi(S) U'Y, with the coordinates z of a vertex
         # along the features' axes and its kernel values k' = z'S^(1/2) U'.
         spectrum = self.factors[0]
         filtered = self.filter(spectrum.values, self.reg) * np.sqrt(spectrum.values)
-        return filtered[:, None] * spectrum.coordinates(T)
+        return filtered[:, None] * spectrum.coordinates(projected)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -245,7 +246,7 @@ class VertexRidge(VertexKernel):
                 f"only ridge regression with a positive weight takes new {self.name}s: use the "
                 "tikhonov filter with reg > 0, or fit again"
             )
-        # The features of all: for a precomputed kernel the matrix, with new rows and columns
+        # The features of all come first: a precomputed kernel gets new rows and columns.
         features, new = as_floats(features), features.shape[0]
         if self.precomputed:
             if features.shape[1] != self.n_given + new:
@@ -261,13 +262,13 @@ class VertexRidge(VertexKernel):
             self._n_columns += new
         else:
             self.check_columns(features)
-            # Algorithm 1, line 2: M of all vertices from M of the old ones
+            # Algorithm 1, line 2, makes M of all vertices from M of the old ones.
             if self.primal:
                 self._update_inverse(features)
             if keep or not self.primal:
                 stack = sparse.vstack if sparse.issparse(self.features) else np.vstack
                 self.features = stack([self.features, features])
-        # The projected labels of all, Phi'Y + Phi_new'Y_new in Algorithm 1, line 3
+        # The projected labels of all are Phi'Y + Phi_new'Y_new, as in Algorithm 1, line 3.
         if self.primal:
             projected = projected + dense(features.T @ labels)
         else:

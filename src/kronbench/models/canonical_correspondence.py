@@ -62,10 +62,10 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         self._check_parameters()
         X, y = validate_data(self, X, y, **_KINDS)
         X = _counts(X)
-        # The words that occur in enough documents
+        # Only words that occur in enough documents take part.
         documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
         self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
-        # N: the counts summed over the documents of each class, by their indicators
+        # N sums the counts over the documents of each class, by their indicators.
         classes, y = np.unique(y, return_inverse=True)
         ones = np.ones(len(y), dtype=np.float32)
         indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
@@ -83,7 +83,8 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
             raise InputError(
                 "X has word counts beyond the range of single precision: multiply them by a number"
             )
-        # D_r^-1/2 (N / n) D_c^-1/2, from which the product of the margins is taken off in products
+        # The table becomes D_r^-1/2 (N / n) D_c^-1/2; products with it subtract those of the
+        # margins.
         row_root = np.sqrt(table.sum(axis=1, dtype=np.float64) / total)
         col_root = np.sqrt(table.sum(axis=0, dtype=np.float64) / total)
         table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
@@ -97,7 +98,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         for _ in range(self.n_iter):
             left = centred.matmat(centred.rmatmat(np.linalg.qr(left)[0]))
         left = np.linalg.qr(left)[0]
-        # Singular values and vectors in that basis, by the eigenpairs of a small matrix
+        # The eigenpairs of a small matrix give singular values and vectors in that basis.
         right = centred.rmatmat(left)
         values, turn = np.linalg.eigh(right.T @ right)
         del right
@@ -119,7 +120,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         """Positions (n, k) of documents with word counts X (n, V); zero where no word is known."""
         check_is_fitted(self)
         X = _counts(validate_data(self, X, reset=False, **_KINDS))[:, self.words_]
-        # The mean of the positions of its words; a document without known words stays at zero.
+        # A document lies at the mean of its words' positions, at zero without known words.
         length = np.asarray(X.sum(axis=1))
         return (X @ self.positions_) / np.where(length > 0, length, 1.0)[:, None]
 

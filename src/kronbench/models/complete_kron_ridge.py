@@ -78,7 +78,7 @@ default "tikhonov"
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
         """Solve (G kron K + reg I) vec(A) = vec(Y) by the eigenpairs of both kernels (Eq. 5)."""
-        # The kernels of both sides; conditional ranking centres labels and kernel of the columns.
+        # Conditional ranking centres the labels of each row and the kernel of the columns.
         filter = as_filter(self.filter)
         reg = check_positive(self.reg, "reg", or_zero=filter is tikhonov)
         rows = VertexKernel(self, "row", row_features, row_vertices)
@@ -87,7 +87,7 @@ default "tikhonov"
             cols.centred, Y = True, Y - Y.mean(axis=1, keepdims=True)
         self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
         self._filter, self._reg = filter, reg
-        # K = U X U' and G = V S V', with factors of the features in place of a kernel where that
+        # K is U X U' and G is V S V', with factors of the features in place of a kernel where that
         # is better. The coefficients are A = U (phi(x s') * (U'Y V)) V' for the filter phi.
         spectra = eigenpairs((rows, cols), reg)
         rows.folded, cols.folded = ("factors" in vars(side) for side in (rows, cols))
@@ -95,7 +95,7 @@ default "tikhonov"
         weights = self._filtered(*spectra)
         if reg == 0 and not (rows.folded and cols.folded):
             warn_if_ill_conditioned(np.outer(x, s), "the Kronecker product kernel", stacklevel=4)
-        # The rounding of a kernel is that of its largest eigenvalue, that of features is of each
+        # A kernel has the rounding of its largest eigenvalue, and features that of each
         # axis alone.
         felt = weights * (x[:, None] if rows.folded else np.linalg.norm(x))
         felt = felt * (s if cols.folded else np.linalg.norm(s))

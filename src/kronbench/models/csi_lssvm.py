@@ -101,7 +101,8 @@ class CSILSSVM(EitherTask, OfRows):
         forget_fit(self)
         regression = not self._is_classifier
         X, y = training_rows(self, X, y, multi_output=regression, y_numeric=regression)
-        # Targets: -1 and 1 for two classes, indicators for more, or the responses (Section 6.2)
+        # The targets are -1 and 1 for two classes, indicators for more, or the responses (Section
+        # 6.2).
         if self._is_classifier:
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
@@ -112,7 +113,7 @@ class CSILSSVM(EitherTask, OfRows):
         else:
             self._one_response = y.ndim == 1
             targets = y.reshape(len(y), -1).astype(np.float64)
-        # The factor G of the kernel: pivots for the kernel alone, or by Figure 1 for the targets
+        # The pivots of the factor G are for the kernel alone, or by Figure 1 for the targets
         # too. A look-ahead at all points needs the kernel matrix, unless no target varies.
         kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
         lookahead = X.shape[0] if self.lookahead is None else self.lookahead
@@ -123,7 +124,7 @@ class CSILSSVM(EitherTask, OfRows):
             factor = csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
         else:
             factor = csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
-        # Machines of all ranks and weights, from Eqs. 11 and 12 in terms of G
+        # The path has the machines of all ranks and weights, by Eqs. 11 and 12 in terms of G.
         self.path_ = PrefixPath(factor.factor, targets)
         self.pivots_, self.gains_ = factor.pivots, factor.gains
         # Predictions take kernel values with the pivots and the rows G(I, :) alone.
@@ -171,7 +172,7 @@ class CSILSSVM(EitherTask, OfRows):
         A row of the factor at its pivot has the squared norm K(i, i), and its last entry squared
         is what the pivots before left of that.
         """
-        # The part of K(i, i) that other pivots leave, of all pivots
+        # A pivot is cancelled where the others leave little of its K(i, i).
         rows = self.factor_.factor
         whole = np.einsum("ij,ij->i", rows, rows)
         cancelled = (rows.diagonal() ** 2 < _CANCELLED_SHARE * whole).any()

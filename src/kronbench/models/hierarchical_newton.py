@@ -173,7 +173,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
         if nodes.dtype.kind not in "iu" or nodes.ndim != 1:
             raise InputError(f"nodes has dtype {nodes.dtype}: give one node of the tree for a row")
         forget_fit(self)
-        # I_p of Section 7.3: the leaves below the node of each row
+        # ``allowed`` are the sets I_p of Section 7.3, the leaves below the node of each row.
         below = {node: tree.members(node) for node in np.unique(nodes)}
         allowed = np.stack([below[node] for node in nodes])
         # The check of the input wants a label for each row: that of any leaf below will do.
@@ -186,12 +186,14 @@ class HierarchicalNewtonClassifier(RowClassifier):
         shares = allowed / allowed.sum(axis=1, keepdims=True)
         path: list[float] = []
         for _ in range(max_iter):
-            # M step: the mode for the distributions q, from the last one
+            # The M step finds the mode for the distributions q, from the last one.
             mode = self._mode_of(covariance, shares, start=None if mode is None else mode.coef)
-            # E step: q_ic is P(c | u_i) among the leaves below, whose sum is the likelihood of i.
+            # In the E step q_ic is P(c | u_i) among the leaves below, whose sum is the likelihood
+            # of i.
             reached = np.where(allowed, mode.probabilities, 0)
             sums = reached.sum(axis=1)
-            # Minus the log posterior of the incomplete data, alpha'K alpha / 2 the prior's part
+            # Minus the log posterior of the incomplete data has alpha'K alpha / 2 as the prior's
+            # part.
             path.append(0.5 * float(np.vdot(mode.coef, mode.image)) - float(np.log(sums).sum()))
             shares = reached / sums[:, None]
             if len(path) > 1 and path[-2] - path[-1] <= tol * abs(path[-1]):
@@ -275,11 +277,11 @@ class HierarchicalNewtonClassifier(RowClassifier):
         return np.broadcast_to(value, n_nodes)
 
     def _criterion(
-        self, X, codes, coupling, folds, sharing, *, tol=None, known=None, learn_coupling=False
+        self, X, codes, coupling, folds, sharing, *, tol=None, first=None, learn_coupling=False
     ):
         """Psi (Eq. 3) at these parameters, as :class:`HierarchicalNewtonCV` shares them.
 
-        ``sharing`` has the groups of the variances and of the gammas, and ``known`` is an
+        ``sharing`` has the groups of the variances and of the gammas, and ``first`` is an
         evaluation at these parameters that is not made again.
         """
         solver, (of_variance, of_gamma) = self._solver(tol), sharing
@@ -287,7 +289,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
         return Criterion(
             partial(self._kernels, X),
             coupling,
-            CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known),
+            CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, first),
             bias_variance=self.bias_variance,
             variance=self._of_nodes("variance", coupling),
             gamma=self._of_nodes("gamma", coupling),
@@ -307,9 +309,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
             stopped = callback is not None and bool(callback(mode))
             return stopped
 
-        # Algorithm 3: Newton steps to the minimum of Phi
+        # Algorithm 3 makes Newton steps to the minimum of Phi.
         mode = run(solver.mode(covariance, loss, start, watched), covariance)
-        # Why it ended: the callback, the certified gap, the number of steps, or none that descends
+        # A fit ends by the callback, the certified gap, the number of steps, or none that
+        # descends.
         if stopped:
             self.stop_reason_ = "callback"
         elif solver.met(mode):
@@ -347,7 +350,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
             return self
         self.dual_coef_ = mode.coef
         self.intercept_ = covariance.bias_variance * mode.coef.sum(axis=0)
-        # Coefficients of a linear kernel become weights of features too, X' alpha on the tree.
+        # Coefficients of a linear kernel become weights of the features too.
         if self.kernel == "linear" and self.rank is None:
             coupled = covariance.coupling.couple(mode.coef, covariance.variance)
             self.coef_ = covariance.kernels.coef(coupled)

@@ -127,24 +127,24 @@ class HierarchicalNewtonCV(RowClassifier):
         self._check_parameters()
         forget_fit(self)
         X, y = training_rows(self, X, y)
-        # The start: the estimator's parameters, or those of an earlier search with its metric
+        # The search starts at the estimator's parameters, or at those of an earlier search.
         model, inverse = clone(self.estimator), None
         if start is not None:
             check_is_fitted(start)
             names = ["variance", "gamma", *(["coupling"] if start.learn_coupling else [])]
             model.set_params(**{name: getattr(start, f"{name}_") for name in names})
             inverse = start.inverse_hessian_
-        # The folds I_k of Eq. 3
+        # The folds are the sets I_k of Eq. 3.
         if folds is None:
             if self.cv > len(y):
                 raise InputError(
                     f"cv is {self.cv} for n_samples={len(y)}: give a row for each fold"
                 )
             folds = even_folds(len(y), self.cv, check_random_state(self.random_state))
-        # The criterion Psi, with the first evaluation of another search where it is the same
+        # The criterion is Psi; the first evaluation of another search serves where it is the same.
         rows, codes, coupling = model._checked(X, y)
-        known = None if begun is None else begun._first_evaluation
-        sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "known": known}
+        first = None if begun is None else begun._first_evaluation
+        sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "first": first}
         criterion = model._criterion(
             *(rows, codes, coupling, folds, sharing), learn_coupling=self.learn_coupling, **options
         )
@@ -158,7 +158,7 @@ class HierarchicalNewtonCV(RowClassifier):
                 f"{model.gamma}, the start of the search: give smaller variances, or raise "
                 "max_iter or max_inner of the estimator"
             )
-        # The model at the best hyperparameters, fitted to all rows
+        # The model at the best hyperparameters is fitted to all rows.
         parameters = criterion.parameters(best)
         self._first_evaluation: Any = criterion.folds.first
         del criterion  # The last fit makes kernel matrices of its own.

@@ -121,7 +121,7 @@ default "tikhonov"
                 "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
-        # Theorem 7, by the eigenpairs of K
+        # Theorem 7 needs the hat matrix, by the eigenpairs of K.
         (rows,), labels = eigenpairs([self._rows], min(regs[0])), dense(self._kept_labels())
         if folds is None:
             return enumerate(ridge_leave_one_out(rows, labels, regs[0]))

@@ -171,7 +171,7 @@ default "linear"
         ``callback(iterate)`` is called after each Newton step; True stops. With ``fit_intercept``
         a classifier's last primal coefficient is the intercept.
         """
-        # Labels: -1 and 1 for a margin loss, else numbers, for "ridge" less their mean
+        # Labels are -1 and 1 for a margin loss, else numbers, for "ridge" less their mean.
         self._check_parameters()
         loss, intercept = LOSSES[self.loss], 0.0
         X, y, weight = with_weight(X, y, sample_weight)
@@ -181,8 +181,8 @@ default "linear"
             classes, y = None, check_targets(X, y)
             if self.loss == "ridge":
                 y, intercept = self._centred(y, weight)
-        # The operator of Eq. 7, or of the primal X w, with a constant feature for the intercept of
-        # a classifier, and losses times the weights of the pairs
+        # The operator is that of Eq. 7, or X in the primal. A constant feature has the intercept
+        # of a classifier, and weights of the pairs multiply their losses.
         constant = loss.margin and self.fit_intercept
         options: dict[str, Any] = {"solver": self.solver}
         if self.solver == "pcg" and self.form != "primal":
@@ -196,8 +196,8 @@ default "linear"
             loss = weighted(loss, weight.astype(operator.dtype))
         if constant:
             operator = _with_constant(operator, primal)
-        # Algorithm 2 (dual) or 3 (primal). Between products the threads of the BLAS would go on
-        # spinning beside those of numba.
+        # Algorithm 2 (dual) or 3 (primal) runs. Between products the threads of the BLAS would go
+        # on spinning beside those of numba.
         with one_blas_thread:
             if self.solver == "pcg":
                 preconditioner: Callable = MarginPreconditioner(*design)
@@ -216,7 +216,7 @@ default "linear"
         if classes is not None:
             self.classes_ = classes
         coef = result.coef
-        # The intercept: f has the constant sum_h a_h in the dual, the last weight in the primal.
+        # The constant of f is sum_h a_h in the dual, the last weight in the primal.
         if constant:
             intercept = float(coef[-1] if primal else coef.sum())
             coef = coef[:-1] if primal else coef

@@ -198,7 +198,7 @@ default "linear"
         self.sample_weight_ = weight
         root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
-            # Few features: the minimizer by singular values, and a = (y - X w) / reg in the dual
+            # Few features are decomposed, and a = (y - X w) / reg are the dual coefficients.
             maps, design = thin
             solution = ThinRidge(design, y, root).solve(self.reg)
             dual_coef = solution.residual / self.reg
@@ -220,7 +220,7 @@ default "linear"
         if self.solver != "auto" or not self._has_features():
             return False
         sides = (X.rows, X.row_features), (X.cols, X.col_features)
-        # Numbers of vertices in use and of features, from which both forms have their operations
+        # The operations of both forms follow from the numbers of vertices in use and of features.
         shapes = tuple((len(np.unique(index)), side.shape[1]) for index, side in sides)
         thin = is_thin(len(X), shapes[0][1] * shapes[1][1])
         return not thin and features_are_cheaper(len(X), shapes, self.max_iter)
@@ -255,10 +255,10 @@ default "linear"
         dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
         y = scaled(root, _in_precision(y, operator.dtype))
-        # The system of Section 4.1: (Q + reg I) a = y in the dual
+        # The system of Section 4.1 is (Q + reg I) a = y in the dual,
         system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
-            # and (X'X + reg I) w = X'y in the primal.
+            # and in the primal it is (X'X + reg I) w = X'y.
             p = operator.shape[1]
             system = LinearOperator(
                 (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
@@ -294,7 +294,7 @@ default "linear"
         with self._shown(observe) as shown:
             end = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=shown)
         coef, stop = end.x, end.stop
-        # How far the scores may be off the optimum's, and the objective at the coefficients
+        # The error bounds how far the scores are off those of the optimum.
         score_error = np.linalg.norm(end.residual)
         if dual:
             # The scores are off by Q (Q + reg I)^-1 times the residual, whose norm is at most that
@@ -304,7 +304,7 @@ default "linear"
             scores = operator.matvec(coef)
             error = y - scores
             objective = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
-            # The bound of above: here the error counts even where ``tol`` was reached.
+            # The bound is that of above, and may be large even where ``tol`` was reached.
             score_error /= 2 * np.sqrt(reg)
             size = np.linalg.norm(scores)
             largest = max(_LARGEST_ROUNDING_BOUND * size, self.tol * np.linalg.norm(y))
@@ -359,8 +359,7 @@ default "linear"
             check_pairs(X_test)
         y, intercept = self._centred(y, None)
         if thin := self._thin_design(X):
-            maps, design = thin
-            path = self._thin_path(maps, design, y, regs, X_test, intercept)
+            path = self._thin_path(thin, y, regs, X_test, intercept)
             _warn_of_path(np.array(path.failed), _END_BY_ROUNDING, regs)
             return path
         gram, images = self._gram_operator(X), None
@@ -395,9 +394,10 @@ default "linear"
         failed = tuple((lost | far).tolist())
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept, failed)
 
-    def _thin_path(self, maps, design, y, regs, X_test, intercept):
+    def _thin_path(self, thin, y, regs, X_test, intercept):
         """The path of a design of few features, one solution a weight from one decomposition."""
-        ridge, images = ThinRidge(design, y), None
+        (maps, design), images = thin, None
+        ridge = ThinRidge(design, y)
         by_weight = [ridge.solve(reg) for reg in regs]
         if X_test is not None:
             features = products(*self._design(maps, X_test)).astype(np.float64, copy=False)
@@ -441,7 +441,7 @@ default "linear"
         reached = claimed.min(axis=1) <= self.tol * solutions.b_norm
         last, lost = _last_true_iterates(gram, y, solutions, bounds, reached, self.tol)
         if not self._iterations_regularize:
-            # Q a of the last iterates, by Q V = V T for the basis V and the tridiagonal T
+            # The scores Q a of the last iterates follow from Q V = V T for the tridiagonal T.
             scores = (solutions.coefficients[:, -1] @ solutions.tridiagonal.T) @ solutions.basis
             sizes = np.linalg.norm(scores, axis=1)
             # Kernels between the training pairs and others have rounding of their own, which the

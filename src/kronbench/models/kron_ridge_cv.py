@@ -40,8 +40,8 @@ from kronbench.progress import progress
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
 _OTHER_KERNELS_WEIGHT = 0.1  # start of all kernels but the chosen one, which has 1
 _LOG_WEIGHT_RANGE = np.log(1e5)  # largest change of the logarithm of a weight
-_NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
-_KERNELS = [StrOptions(set(_NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
+_KERNEL_NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
+_KERNELS = [StrOptions(set(_KERNEL_NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
 
 
 @estimator
@@ -119,7 +119,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Choose by the validation pairs, then fit to all."""
         self._check_parameters()
-        # The validation parts, and the kernels of their training pairs
+        # Each validation part has base kernels of its own training pairs.
         y = check_targets(X, y)
         _check_vary(y, "y")
         regs = check_regs(self.regs).tolist()
@@ -129,14 +129,14 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                 raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
             cv = KFold(cv, shuffle=True, random_state=self.random_state)
         folds = [self._fold(X, y, *split) for split in check_cv(cv).split(X, y)]
-        # The grid of one row kernel, one column kernel and a weight
+        # The grid takes one row kernel, one column kernel and a weight.
         names = ("row_kernel", "col_kernel", "reg", "error")
         self.cv_results_: dict[str, list] = {name: [] for name in names}
         kernels, reg = self._grid(folds, regs)
         self.best_score_ = min(self.cv_results_["error"])
         steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
-        # From the best point of the grid, with a little of all other kernels, by the gradient
+        # The descent begins at the best point of the grid, with a little of all other kernels.
         weights = self._begin(kernels, bases, _OTHER_KERNELS_WEIGHT if steps else 0)
         if steps:
             weights = self._descend(folds, weights, reg, kernels)
@@ -176,12 +176,12 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             if _is_named(candidate, "profile"):
                 bases[name] = profile_kernel(X, y, side)
                 continue
-            if isinstance(candidate, str) and candidate not in _NAMES:
+            if isinstance(candidate, str) and candidate not in _KERNEL_NAMES:
                 raise InputError(
                     f"{side}_kernels has {candidate!r}: give one of "
-                    f"{', '.join(map(repr, _NAMES))}, a kernel function or a kernel matrix"
+                    f"{', '.join(map(repr, _KERNEL_NAMES))}, a kernel function or a kernel matrix"
                 )
-            # A kernel of the features, or the matrix itself
+            # A candidate is a kernel of the features, or the matrix itself.
             named = isinstance(candidate, str) or callable(candidate)
             K = gram(features, kernel=candidate) if named else dense(candidate)
             if K.shape != (size, size):
@@ -304,7 +304,8 @@ class KronRidgeCV(RegressorMixin, OfPairs):
 
     def _descend(self, folds, weights, reg, names):
         """L-BFGS on the logarithms of all weights; reg stays, as their scale stands for it."""
-        # One vector of logarithms: weights of rows, their effect, weights of columns, their effect
+        # The logarithms are those of the row weights, their effect, the column weights, their
+        # effect.
         n_rows = len(weights[0])
         start = np.log(np.concatenate([list(side.values()) for side in weights]))
         tried: list = []
@@ -334,7 +335,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         if best_value > self.best_score_:
             return self._begin(names, (folds[0].rows, folds[0].cols), 0)
         self.best_score_ = best_value
-        # Names of the weights that the box has stopped
+        # The labels name the weights that the box has stopped.
         labels = [
             f"{side} {name or 'effect'}"
             for side, of_side in zip(("row", "col"), weights, strict=True)

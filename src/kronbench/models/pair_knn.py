@@ -113,7 +113,7 @@ class PairKNN(PairNeighborsClassifier):
                 f"most {_MOST_PAIRS} pairs and {_MOST_CELLS} cells; give fewer pairs, or use "
                 "PairSklearnKNN, which knows no cells"
             )
-        # Pairs in order of their cell, and then of their position in X, which settles ties
+        # Pairs are sorted by their cell, and then by their position in X, which settles ties.
         flat = rows * shape[1] + cols  # Positions have 64 bits.
         order = np.argsort(flat, kind="stable")
         flat = flat[order]
@@ -134,7 +134,7 @@ class PairKNN(PairNeighborsClassifier):
         scores = np.empty((len(X), len(n_neighbors)))
         row_vertices, rows, col_vertices, cols = occurring(X)
         col_order, col_distance = _nearest_first(col_vertices, self._col_vertices)
-        # Blocks of test rows, so that their distances fit; the pairs of a block are next to each
+        # Test rows come in blocks whose distances fit; the pairs of a block are next to each
         # other in the order of rows.
         by_row = np.argsort(rows, kind="stable")
         for block in _blocks(len(row_vertices), len(self._row_vertices)):
@@ -190,7 +190,7 @@ def _search(
             # The last pair's K-th distance bounds the next search: without a bound the walk along
             # the first row would collect K pairs that are far away in the other feature.
             guess = 1.5 * distances[0]
-            # From the most neighbours to the fewest: the farthest leave the heap one by one.
+            # The numbers of neighbours fall, and the farthest pairs leave the heap one by one.
             positive = 0
             for k in range(capacity):
                 positive += nearest[k] & 1
@@ -209,7 +209,7 @@ def _fill_heap(
 ):  # fmt: skip
     """Put the nearest training pairs within ``bound`` into a heap; how many there are."""
     size, capacity = 0, len(distances)
-    # Training rows from the nearest on, and in each the columns from the nearest on: neither loop
+    # Training rows come from the nearest on, and in each the columns likewise: neither loop
     # can find a closer pair once its distance is beyond the bound.
     for a in range(len(row_order)):
         if row_distance[a] + col_distance[0] > bound:
@@ -315,7 +315,7 @@ class PairSklearnKNN(PairNeighborsClassifier):
         return self
 
     def _path(self, X, n_neighbors):
-        # One search for the most neighbours, whose sorted labels are summed for the fewer
+        # One search finds the most neighbours, whose sorted labels are summed for the fewer.
         largest = n_neighbors[-1]
         scores = np.empty((len(X), len(n_neighbors)))
         step = max(1, _BLOCK_BYTES // (8 * max(self.n_features_in_, 2 * largest)))

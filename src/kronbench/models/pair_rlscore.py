@@ -73,9 +73,8 @@ default "linear"
     def _kernels(self, X):
         """Kernel values with the training vertices of both sides, and positions of the pairs."""
         (row_features, rows), (col_features, cols) = _used(X, "row"), _used(X, "col")
-        of_rows, of_cols = self._training["row"], self._training["col"]
-        K = gram(row_features, of_rows, kernel=self.row_kernel, gamma=self.row_gamma)
-        G = gram(col_features, of_cols, kernel=self.col_kernel, gamma=self.col_gamma)
+        K = gram(row_features, self._training["row"], kernel=self.row_kernel, gamma=self.row_gamma)
+        G = gram(col_features, self._training["col"], kernel=self.col_kernel, gamma=self.col_gamma)
         return K, G, rows, cols
 
 

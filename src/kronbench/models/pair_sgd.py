@@ -84,7 +84,7 @@ class PairSGD(PairClassifier):
         # Each vertex counts once in the mean and the scale, however many pairs it has.
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
-        # The least number of whole passes with so many updates
+        # The number of passes is the least with so many updates.
         self.n_iter_ = max(1, -(-self.n_updates // len(signs)))
         steps = self._dual_steps if self.form == "dual" else self._primal_steps
         pairs = row_features, rows, col_features, cols
@@ -157,7 +157,7 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
     row_scores, col_scores = np.zeros(m), np.zeros(q)
     # Weights and scores are kept beside a common factor, so that the decay of a step costs O(1).
     factor, intercept = 1.0, 0.0
-    # t0: the first step has the length 1 / (alpha t0) = alpha^(-1/4).
+    # t0 is such that the first step has the length 1 / (alpha t0) = alpha^(-1/4).
     first = 1.0 / (alpha**-0.25 * alpha)
     order = np.arange(n)
     t = 0
@@ -173,17 +173,18 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
             order[i], order[j] = order[j], order[i]
         for h in order:
             i, j, y = rows[h], cols[h], signs[h]
-            # The score of the pair, and the length of the step
+            # The pair has the score p, and the step the length eta.
             p = factor * (row_scores[i] + col_scores[j]) + intercept
             eta = 1.0 / (alpha * (first + t))
             t += 1
-            # Minus the derivative of the loss, times the length and the weight of the pair
+            # The step is minus the derivative of the loss, times the length and the weight of the
+            # pair.
             if logistic:
                 step = eta * y / (1.0 + np.exp(y * p))
             else:
                 step = eta * y if y * p <= 1.0 else 0.0
             step *= weight[h]
-            # The decay by the regularization; a small factor is taken into the vectors in time.
+            # The regularization shrinks the weights; a small factor goes into the vectors in time.
             factor *= max(0.0, 1.0 - eta * alpha)
             if factor < 1e-9:
                 row_scores *= factor
