@@ -175,7 +175,7 @@ def test_rows_that_nearly_sum_to_zero_are_multiplied_whole():
 
 
 def test_coefficients_that_cancel_in_predictions_are_told(monkeypatch):
-    monkeypatch.setattr("kronbench.models.hierarchical_newton._LARGEST_ROUNDING", 1e-8)
+    monkeypatch.setattr("kronbench.models.hierarchical_newton._LARGEST_SCORE_ROUNDING", 1e-8)
     X, y = clouds()
     single = HierarchicalNewtonClassifier(dtype="float32")
     with pytest.warns(ConvergenceWarning, match="rounding changes scores by about .*float64"):

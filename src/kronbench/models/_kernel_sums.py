@@ -29,8 +29,9 @@ def profiles(X: PairData, y: np.ndarray, side: str) -> tuple[np.ndarray, float]:
     Z[X.rows, X.cols] = y - additive_scores(X, y, X)
     Z = Z if side == "row" else Z.T
     squares = np.einsum("ij,ij->i", Z, Z)
-    known = squares[squares > 0]
-    return Z, 1 / known.mean() if len(known) else 1.0
+    # Vertices without labels have no profile, and no part in the mean.
+    positive = squares[squares > 0]
+    return Z, 1 / positive.mean() if len(positive) else 1.0
 
 
 class Fold(NamedTuple):
@@ -57,19 +58,23 @@ def validation_loss(
     matrix C G A', and by column weights of the G_j with C'K A, O(m q (m + q)). The last weight is
     that of the identity; ``options`` are those of MINRES.
     """
+    # Q is the operator of the training pairs, and P leads from them to the validation pairs.
     K = combined(fold.rows, row_weights)
     G = combined(fold.cols, col_weights)
     train, test = fold.train, fold.test
     operator = SampledKroneckerOperator(K, G, train.rows, train.cols)
     cross = SampledKroneckerOperator(K, G, test.rows, test.cols, train.rows, train.cols)
     options |= {"shift": reg, "verify": False}
+    # The fit gives the error r of its predictions, whose image is the adjoint system's right side.
     a = minres(operator, fold.y_train, **options).x
     r = cross.matvec(a) - fold.y_test
     b = minres(operator, cross.rmatvec(r), **options).x
+    # r'dP a - b'dQ a is the inner product of dK with C G A', and of dG with C'K A.
     A = _matrix(train, a)
     C = _matrix(test, r) - _matrix(train, b)
 
     def gradient(weights, bases, M):
+        """By the logarithms of the weights, whence the factor of each weight itself."""
         derivatives = [*(np.vdot(base, M) for base in bases.values()), np.trace(M)]
         return 2 / len(r) * weights * np.array(derivatives)
 
@@ -87,6 +92,7 @@ def combined(bases: Mapping[str, np.ndarray], weights: np.ndarray) -> np.ndarray
 
 
 def _matrix(pairs, values):
+    """Values of pairs as a matrix over the vertices, summed where a pair is repeated."""
     M = np.zeros((pairs.n_rows, pairs.n_cols))
     np.add.at(M, (pairs.rows, pairs.cols), values)
     return M

@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
 from kronbench.models._pair_classifier import check_pairs, check_targets
 from kronbench.models._parameters import OfPairs, check_regs
-from kronbench.models._vertex_kernel import FELT, rounding, stacked, warn_if_rounded
+from kronbench.models._vertex_kernel import FELT_ROUNDING, rounding, stacked, warn_if_rounded
 from kronbench.pairs import PairData
 from kronbench.pairs.data import Features, as_features
-from kronbench.pairs.spectral_filters import tikhonov
+from kronbench.pairs.spectral_filters import FILTERS, tikhonov
 
-_CHUNK = 4096  # pairs that are predicted together where few of all are asked for
+FILTER = [StrOptions(set(FILTERS)), callable]  # range of a spectral filter
+_CHUNK_PAIRS = 4096  # pairs that are predicted together where few of all are asked for
 
 
 class LabelMatrixModel(RegressorMixin, OfPairs):
@@ -39,6 +41,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         """Fit to labels y (n,) of X: all pairs of its vertices, once each, in any order."""
         self._check_parameters()
         y = check_targets(X, y)
+        # Each cell of the label matrix must be there once, so cells, entries and pairs are as
+        # many.
         row_vertices, rows = np.unique(X.rows, return_inverse=True)
         col_vertices, cols = np.unique(X.cols, return_inverse=True)
         m, q = len(row_vertices), len(col_vertices)
@@ -63,9 +67,9 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         They are given by features (m, d), (q, r), or kernel matrices where "precomputed".
         """
         self._check_parameters()
-        given = PairData(row_features, col_features, [], [])
-        Y = checked_matrix(Y, (given.n_rows, given.n_cols), self._sparse_labels)
-        return self._fit(given.row_features, None, given.col_features, None, Y)
+        vertices = PairData(row_features, col_features, [], [])
+        Y = checked_matrix(Y, (vertices.n_rows, vertices.n_cols), self._sparse_labels)
+        return self._fit(vertices.row_features, None, vertices.col_features, None, Y)
 
     def loo(
         self, setting: str, folds: ArrayLike | None = None, *, symmetric: bool = False
@@ -104,12 +108,13 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         ``score``, a function of the predictions, an array (s,) or (s, t) of its values.
         """
         check_is_fitted(self)
-        given = self._checked_folds(setting, folds, symmetric)
+        folds = self._checked_folds(setting, folds, symmetric)
         if len(regs) != len(self._weights):
             raise InputError(f"{len(regs)} grids: give one of each of {', '.join(self._weights)}")
         names = (name.replace("reg", "regs") for name in self._weights)
         grids = [check_regs(values, name) for values, name in zip(regs, names, strict=True)]
-        points = self._left_out(setting, grids, given, symmetric)
+        # Points of the grid come one by one, so that scores need one label matrix at a time.
+        points = self._left_out(setting, grids, folds, symmetric)
         if score is None:
             return points
         scores = np.empty([len(values) for values in grids])
@@ -118,6 +123,7 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         return scores
 
     def _checked_folds(self, setting, folds, symmetric):
+        """The folds as arrays, two in setting D and else one; None one by one."""
         if setting not in ("A", "B", "C", "D"):
             raise InputError(f"setting={setting!r} is unknown: give 'A', 'B', 'C' or 'D'")
         m, q = self.shape_
@@ -131,17 +137,17 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
             return None
         wanted = {"A": [(m, q)], "B": [(m,)], "C": [(q,)], "D": [(m,), (q,)]}[setting]
         each = folds if setting == "D" and isinstance(folds, tuple | list) else (folds,)
-        given = tuple(np.asarray(one) for one in each)
-        if (shapes := [fold.shape for fold in given]) != wanted:
+        arrays = tuple(np.asarray(one) for one in each)
+        if (shapes := [fold.shape for fold in arrays]) != wanted:
             raise InputError(
                 f"folds of setting {setting!r} have the shapes {shapes}: give the number of a "
                 f"fold for each that is left out, {wanted}"
             )
-        if min(len(np.unique(fold)) for fold in given) < 2:
+        if min(len(np.unique(fold)) for fold in arrays) < 2:
             raise InputError(
                 "folds has one fold, and nothing is left without it: give two or more"
             )
-        return given
+        return arrays
 
     def predict(self, X: PairData) -> np.ndarray:
         """Predictions (n,) for the n pairs of X, in O(n) beyond those of its vertices."""
@@ -149,11 +155,12 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         check_pairs(X)
         used_rows, rows = np.unique(X.rows, return_inverse=True)
         left, right = self._scores(X.row_features[used_rows], X.col_features)
+        # A product of matrices has all pairs, and makes a number faster than a sum for one pair.
         if len(X) * 8 > len(used_rows) * X.n_cols:
             return np.asarray(left @ right.T)[rows, X.cols]
         right, out = dense(right), np.empty(len(X))
-        for start in range(0, len(X), _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, len(X), _CHUNK_PAIRS):
+            part = slice(start, start + _CHUNK_PAIRS)
             out[part] = np.einsum("ij,ij->i", left[rows[part]], right[X.cols[part]])
         return out
 
@@ -163,8 +170,8 @@ class LabelMatrixModel(RegressorMixin, OfPairs):
         With a precomputed kernel, by the values (m', m) or (q', q) with the training vertices.
         """
         check_is_fitted(self)
-        given = PairData(row_features, col_features, [], [])
-        left, right = self._scores(given.row_features, given.col_features)
+        vertices = PairData(row_features, col_features, [], [])
+        left, right = self._scores(vertices.row_features, vertices.col_features)
         return np.asarray(left @ right.T)
 
 
@@ -174,6 +181,7 @@ class RidgeOfSides(LabelMatrixModel):
     _sparse_labels = True
 
     def _fit_sides(self, Y, rows, cols=None):
+        """Keep the sides and the labels, project these, and solve."""
         self._rows, self._cols, self._labels, self.shape_ = rows, cols, Y, Y.shape
         self._projected = self._of_columns("project", rows.project(Y))
         self._coef: Any = None
@@ -181,9 +189,9 @@ class RidgeOfSides(LabelMatrixModel):
         self._solve()
         return self
 
-    def _of_columns(self, method, T):
+    def _of_columns(self, method, values):
         """A method of the columns' system, where there is one, for what has columns as columns."""
-        return T if self._cols is None else getattr(self._cols, method)(T.T).T
+        return values if self._cols is None else getattr(self._cols, method)(values.T).T
 
     def _solve(self):
         """The coefficients, and what predictions take in their place, when first asked for.
@@ -194,18 +202,23 @@ class RidgeOfSides(LabelMatrixModel):
         if self._coef is not None:
             return self._coef, self._weights_of_axes
         sides = [self._rows] if self._cols is None else [self._rows, self._cols]
+        # The kernels come first; if their rounding is felt, features take the place of linear
+        # ones.
         for fold in (False, True):
             for side in sides:
                 side.fold(fold)
+            # A is (K + reg_rows I)^-1 Y (G + reg_cols I)^-1 (Eq. 13), or that of Eq. 2 without
+            # columns.
             self._coef = self._of_columns("solve", self._rows.solve(self._projected))
             self._weights_of_axes = self._coef
             if any(side.folded for side in sides):
                 weights = self._rows.weigh(self._projected)
                 self._weights_of_axes = self._of_columns("weigh", weights)
+            # Predictions are sums of weights times embedded vertices, whose terms may cancel.
             felt = self._rows.sizes[:, None] * self._weights_of_axes
             felt = felt if self._cols is None else felt * self._cols.sizes
             lost = rounding(felt, self._projected if self._labels is None else self._labels)
-            if lost <= FELT:
+            if lost <= FELT_ROUNDING:
                 break
         warn_if_rounded(lost, stacklevel=6)
         return self._coef, self._weights_of_axes
@@ -221,6 +234,7 @@ class RidgeOfSides(LabelMatrixModel):
         return self._of_columns("dual_solve", self._rows.dual_solve(self._kept_labels()))
 
     def _kept_labels(self):
+        """The training labels; InputError where a stream has freed them."""
         if self._labels is None:
             raise InputError("the training data was not kept: fit with keep_data=True")
         return self._labels
@@ -234,6 +248,7 @@ class RidgeOfSides(LabelMatrixModel):
         their features change to the primal. The coefficients are recomputed at the next access.
         """
         check_is_fitted(self)
+        # The new labels pass through the system of the columns before that of the rows takes them.
         features, (m, q) = as_features(features, "row_features"), self.shape_
         Y, keep = checked_matrix(Y, (features.shape[0], q), True), self._labels is not None
         new = self._of_columns("project", Y)

@@ -1,4 +1,9 @@
-"""Calls of LibSVM for ``PairLibSVM``: its training sets, settings and models."""
+"""Calls of LibSVM for ``PairLibSVM``: its training sets, settings and models.
+
+They are written by hand since what is timed is LibSVM itself, not the changed copy of it in
+scikit-learn's ``SVC``, and since libsvm-official reads a dense kernel matrix row by row in Python
+and rebuilds no fitted model from arrays.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,7 @@ from kronbench.pairs import PairData
 def train(estimator: Any, X: PairData, signs: np.ndarray) -> svm_model:
     """LibSVM's model of n pairs with signs (n,), by the parameters of a ``PairLibSVM``."""
     settings = _settings(estimator)
+    # The kernel is LibSVM's own Gaussian of concatenated features, or values that are made here.
     if not estimator.precompute:
         return svm_train(_problem(X, signs), settings)
     settings.kernel_type = kernel_names.PRECOMPUTED
@@ -27,16 +33,19 @@ class _KernelProblem(svm_problem):
     """LibSVM's training set of kernel values: a row holds its number, then those with all."""
 
     def __init__(self, signs, X, gamma):
+        # A row has its number with the index 0, values with the indices 1 to n, then an end.
         n = len(X)
         self.x_space = np.empty((n, n + 2), dtype=svm_node)
         self.x_space["index"] = np.append(np.arange(n + 1), -1)
         values = self.x_space["value"]
         values[:, 0] = np.arange(1, n + 1)
+        # The kernel of pairs is the product of those of rows and columns, each made of vertices.
         values[:, 1:-1] = 1.0
         for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
             vertices, position = np.unique(index, return_inverse=True)
             K = gram(features[vertices], kernel="gaussian", gamma=gamma)
             values[:, 1:-1] *= K[position][:, position]
+        # C reads labels and rows through these pointers.
         self.l = self.n = n
         self.y = (ctypes.c_double * n).from_buffer(np.array(signs).data)
         pointers = (ctypes.POINTER(svm_node) * n)()
@@ -49,8 +58,9 @@ class Model(svm_model):
     """LibSVM's model rebuilt from the fitted arrays: it needs no training set."""
 
     def __init__(self, fitted):
+        # The support vectors keep their nodes alive as long as the model lives.
         super().__init__()
-        self._support = _problem(fitted.support_pairs_, fitted.dual_coef_)  # owns the nodes
+        self._support = _problem(fitted.support_pairs_, fitted.dual_coef_)
         self.param = _settings(fitted)
         self.nr_class = 2
         self.l = len(fitted.dual_coef_)
@@ -60,8 +70,10 @@ class Model(svm_model):
             ctypes.cast(coef, ctypes.POINTER(ctypes.c_double))
         )
         self.rho = (ctypes.c_double * 1)(-fitted.intercept_)
+        # The first class is the positive one. For two classes only the sum of the numbers of
+        # support vectors counts.
         self.label = (ctypes.c_int * 2)(1, -1)
-        self.nSV = (ctypes.c_int * 2)(self.l, 0)  # only their sum counts for two classes
+        self.nSV = (ctypes.c_int * 2)(self.l, 0)
 
     def values(self, X: PairData) -> np.ndarray:
         """Decision values (n,) of the pairs."""
@@ -81,6 +93,7 @@ def _problem(X, signs):
 
 
 def _settings(estimator):
+    """The parameters of a ``PairLibSVM`` as LibSVM's; the Gaussian kernel is its default."""
     settings = svm_parameter("-q")
     settings.C = 1.0 / estimator.reg
     settings.gamma = estimator.gamma

@@ -38,6 +38,7 @@ def check_columns(
 
 
 def check_pairs(X: PairData) -> None:
+    """InputError unless X is a PairData with at least one pair."""
     if not isinstance(X, PairData):
         raise InputError(f"X is a {type(X).__name__}: give a PairData")
     if len(X) == 0:
@@ -65,6 +66,7 @@ def with_weight(
             f"sample_weight has shape {weight.shape}: give a weight, finite and not negative, for "
             f"each of the {len(X)} pairs"
         )
+    # A pair of weight zero would divide by zero where scores are scaled back.
     kept = weight > 0
     if not kept.any():
         raise InputError("sample_weight is zero for every pair: give one that is positive")
@@ -96,6 +98,7 @@ def encode_two_classes(X: PairData, y: ArrayLike) -> tuple[np.ndarray, np.ndarra
             f"class{'es' if len(classes) > 1 else ''}"
             + ("; KronRidge takes continuous labels" if len(classes) > 2 else "")
         )
+    # Labels that are -1 and 1 already are not copied.
     if y.dtype == np.float64 and classes.tolist() == [-1.0, 1.0]:
         return classes, y
     return classes, np.where(y == classes[1], 1.0, -1.0)
@@ -133,6 +136,7 @@ class PairClassifier(ClassifierMixin, OfPairs):
         return signs
 
     def _checked_pairs(self, X):
+        """X, checked to be pairs of vertices with the features of the training set."""
         check_is_fitted(self)
         check_pairs(X)
         check_columns(X.row_features, self._widths[0], "row")
@@ -145,6 +149,7 @@ def warn_of_rounded_squares(X: PairData, largest: float, remedy: str) -> None:
 
     Of features that are far from zero, or of very different sizes, it keeps few digits.
     """
+    # A sum has the rounding of its largest term.
     sides = (as_floats(side).astype(np.float64) for side in (X.row_features, X.col_features))
     error = np.finfo(float).eps * float(sum(squared_lengths(side).max() for side in sides))
     if error > largest:
@@ -158,12 +163,12 @@ def warn_of_rounded_squares(X: PairData, largest: float, remedy: str) -> None:
 
 def occurring(X: PairData) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of each side the features of the vertices in use, dense, and the pairs' places in them."""
-    found: Any = ()
+    parts: Any = ()
     for features, index in ((X.row_features, X.rows), (X.col_features, X.cols)):
         vertices, position = used_vertices(index, features.shape[0])
-        # a copy in any case: callers standardize it in place
-        found += np.array(dense(features[vertices]), dtype=np.float64, order="C"), position
-    return found
+        # It is a copy in any case, because callers standardize it in place.
+        parts += np.array(dense(features[vertices]), dtype=np.float64, order="C"), position
+    return parts
 
 
 def concatenated(
@@ -171,6 +176,7 @@ def concatenated(
 ) -> np.ndarray:
     """The features [d, t] (n, d + r) of pairs of dense vertices, in rows of memory."""
     d = row_features.shape[1]
+    # Each side is written to its place, without a copy that a stack of both would make.
     out = np.empty((len(rows), d + col_features.shape[1]))
     np.take(row_features, rows, axis=0, out=out[:, :d], mode="clip")
     np.take(col_features, cols, axis=0, out=out[:, d:], mode="clip")

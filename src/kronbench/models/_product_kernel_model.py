@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,15 +17,7 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.eigen import check_semidefinite
 from kronbench.models._pair_classifier import check_columns, check_pairs
-from kronbench.models._parameters import (
-    AT_LEAST_0,
-    COUNT,
-    POSITIVE,
-    PRECISION,
-    TwoKernels,
-    estimator,
-    parameter,
-)
+from kronbench.models._parameters import OfPairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs.data import known_vertices, same_features, small_pairs, used_vertices
@@ -34,8 +25,12 @@ from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
 from kronbench.pairs.vec_trick import METHODS
 from kronbench.progress import progress
 
+# Ranges of the parameters that the models share
+PAIRWISE_KERNELS = [StrOptions(set(PAIRWISE)), Mapping]
+PRODUCTS = [StrOptions(set(METHODS))]
+
 _NO_DESCENT = "give a larger reg, a larger max_inner or solver='cg'"
-# why iterations may end before the tolerance, and what helps
+# Why iterations may end before the tolerance, and what helps.
 _STOPS = {
     "max_iter": (
         "its number of iterations",
@@ -51,23 +46,13 @@ _STOPS = {
 }
 
 
-@estimator
-class ProductKernelModel(TwoKernels):
-    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t)."""
+class ProductKernelModel(OfPairs):
+    """Base of the linear models in the product kernel k(d, d') g(t, t') of pairs (d, t).
 
-    form: str = parameter("dual", StrOptions({"dual", "primal"}))
-    reg: float = parameter(1.0, POSITIVE)
-    pairwise: str | Mapping[str, float] = parameter(
-        "kronecker", StrOptions(set(PAIRWISE)), Mapping
-    )
-    row_effect: float = parameter(0.0, AT_LEAST_0)
-    col_effect: float = parameter(0.0, AT_LEAST_0)
-    fit_intercept: bool = parameter(False, "boolean")
-    max_iter: int = parameter(100, COUNT)
-    tol: float = parameter(1e-8, AT_LEAST_0)
-    product: str = parameter("auto", StrOptions(set(METHODS)))
-    dtype: DTypeLike | None = parameter(None, *PRECISION, None)
-    verbose: bool | int = parameter(False, "verbose")
+    It reads parameters that all of them have: ``form``, ``pairwise``, ``fit_intercept``,
+    ``max_iter``, ``tol``, ``product``, ``dtype``, ``verbose``, and of each side kernel, gamma and
+    effect. A subclass has ``fit``, which ends in ``_set_fitted``.
+    """
 
     _iterations_regularize: ClassVar[Any]  # whether an end by their number is meant
 
@@ -75,10 +60,10 @@ class ProductKernelModel(TwoKernels):
     def warm_up(cls) -> None:
         """Compile, or load, what fits and predictions need: call it before a clock starts."""
         pairs, y = small_pairs()
-        pairs, y = pairs[:20], y[:20]  # so few that Algorithm 1 is the cheapest product
+        pairs, y = pairs[:20], y[:20]  # They are so few that Algorithm 1 is the cheapest product.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            # a callback, so that iterations are made
+            # With a callback, iterations are made in place of a decomposition.
             cls().fit(pairs, y, callback=lambda _: False).predict(pairs)
 
     def prediction_operator(
@@ -97,6 +82,7 @@ class ProductKernelModel(TwoKernels):
 
     def _operator(self, X_fit, X=None):
         """That operator, and in the primal form the feature maps and the factors of the design."""
+        # The dual form multiplies with R (G kron K) R' (Eq. 7), the primal with R (T kron D).
         if not self.is_primal(X_fit):
             return self._gram_operator(X_fit, X), None, None
         maps = self._make_feature_maps(X_fit)
@@ -115,6 +101,7 @@ class ProductKernelModel(TwoKernels):
         return self.form == "primal" or (self.form == "auto" and self._features_are_cheaper(X))
 
     def _features_are_cheaper(self, X):
+        """Whether form="auto" takes the primal form; a subclass with that choice says."""
         return False
 
     def _thin_design(self, X):
@@ -124,7 +111,9 @@ class ProductKernelModel(TwoKernels):
     def _gram_operator(self, X_fit, X=None):
         """Operator of the dual form; X_fit with itself when X is None."""
         weights = check_pairwise(self.pairwise)
-        if not weights.keys().isdisjoint(OF_ONE_SET):  # one kernel compares all vertices of pairs
+        if not weights.keys().isdisjoint(OF_ONE_SET):
+            # A kernel of pairs of one vertex set compares rows with columns: one kernel matrix
+            # holds the values between all of them, so that both sides must be the same.
             alike = all(
                 same_features(data.row_features, data.col_features)
                 for data in ((X_fit,) if X is None else (X_fit, X))
@@ -133,24 +122,27 @@ class ProductKernelModel(TwoKernels):
                 [getattr(self, f"{side}_{name}") for name in ("kernel", "gamma", "effect")]
                 for side in ("row", "col")
             )
+            # What differs is said: the features, or how they make a kernel.
             if not alike or of_rows != of_cols:
                 same = "kernel, gamma and effect" if alike else "features"
                 raise InputError(
                     f"pairwise={self.pairwise!r} is a kernel of pairs of one vertex set: give the "
                     f"same {same} for rows and columns"
                 )
+            # The index holds the row of each pair, and then the column of each.
             matrix, out_ends, in_ends, _ = self._kernel_between_used(
                 "row", X_fit, X, lambda pairs: np.concatenate([pairs.rows, pairs.cols])
             )
             parts: Any = (matrix, None), np.split(out_ends, 2), np.split(in_ends, 2), (None, None)
         else:
+            # Other kernels of pairs are made of a row and a column kernel matrix.
             parts = zip(
                 self._kernel_between_used("row", X_fit, X, lambda pairs: pairs.rows),
                 self._kernel_between_used("col", X_fit, X, lambda pairs: pairs.cols),
                 strict=True,
             )
         matrices, out_pairs, in_pairs, (row_match, col_match) = parts
-        if X is None:  # the same pairs on both sides, which the operator then sorts once
+        if X is None:  # The pairs are the same on both sides, and the operator sorts them once.
             in_pairs = None, None
         pairs = *matrices, *out_pairs, *in_pairs
         if weights == {"kronecker": 1.0}:
@@ -168,6 +160,7 @@ class ProductKernelModel(TwoKernels):
         kernel, gamma = getattr(self, f"{side}_kernel"), getattr(self, f"{side}_gamma")
         precomputed = kernel == "precomputed"
         effect = getattr(self, f"{side}_effect")
+        # Vertices are known again by their features as given, before a change of precision.
         same = None  # the position in X_fit of each vertex of X
         if X is not None and (effect or "cartesian" in check_pairwise(self.pairwise)):
             same = known_vertices(X, X_fit, side)
@@ -175,6 +168,7 @@ class ProductKernelModel(TwoKernels):
         features = getattr(X_fit, f"{side}_features")
         others = features if X is None else getattr(self._in_dtype(X), f"{side}_features")
         check_columns(others, features.shape[0 if precomputed else 1], side, precomputed)
+        # Only vertices that occur in pairs take part, so that the others cost nothing.
         used, in_index = used_vertices(index_of(X_fit), features.shape[0])
         if X is None:
             selected = features[used][:, used] if precomputed else features[used]
@@ -188,6 +182,8 @@ class ProductKernelModel(TwoKernels):
                 matrix = gram(others[out_used][:, used], kernel=kernel)
             else:
                 matrix = gram(others[out_used], features[used], kernel=kernel, gamma=gamma)
+            # ``column`` leads from positions in X_fit to the matrix; vertices without pairs are
+            # new.
             match = np.full(len(matrix), -1)
             if same is not None:
                 column, same = np.full(features.shape[0], -1), same[out_used]
@@ -195,12 +191,13 @@ class ProductKernelModel(TwoKernels):
                 match = np.where(same < 0, -1, column[same])
         matrix = matrix.astype(_precision(X_fit), copy=False)
         if effect:
-            # K + effect [d = d']: a deviation of each known vertex from what its features say
-            matrix, known = np.array(matrix), np.flatnonzero(match >= 0)
-            matrix[known, match[known]] += effect
+            # K + effect [d = d'] lets each known vertex deviate from what its features predict.
+            matrix, places = np.array(matrix), np.flatnonzero(match >= 0)
+            matrix[places, match[places]] += effect
         return matrix, out_index, in_index, match
 
     def _make_feature_maps(self, X_fit, dtype=None):
+        """The maps of a row and of a column vertex to its features in the primal form."""
         X_fit = self._in_dtype(X_fit)
         dtype = dtype or _precision(X_fit)
         return (
@@ -209,13 +206,18 @@ class ProductKernelModel(TwoKernels):
         )
 
     def _design(self, feature_maps, X):
-        """T (a, d), D (b, r) and the rows of them (t,) of each pair: X = R (T kron D)."""
+        """Features of rows (u, d) and of columns (v, r) in use, and the places (t,) of the pairs.
+
+        The row of the design of a pair has all products of a feature of its row vertex and one of
+        its column vertex; the last index of them is that of the column feature.
+        """
         X, (row_map, col_map) = self._in_dtype(X), feature_maps
         used_rows, rows = used_vertices(X.rows, X.n_rows)
         used_cols, cols = used_vertices(X.cols, X.n_cols)
         return row_map(X.row_features[used_rows]), col_map(X.col_features[used_cols]), rows, cols
 
     def _design_operator(self, row_features, col_features, rows, cols):
+        """The design (t, d*r) of :meth:`_design` as an operator."""
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
         return SampledKroneckerOperator(
@@ -233,6 +235,7 @@ class ProductKernelModel(TwoKernels):
 
     def _centred(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, float]:
         """The labels less their mean, and the mean; without an intercept 0, maybe a warning."""
+        # The mean function is constant, and the coefficients fit what it leaves of the labels.
         if self.fit_intercept:
             mean = float(np.average(y, weights=weight))
             return (y - mean if mean else y), mean
@@ -266,8 +269,9 @@ class ProductKernelModel(TwoKernels):
     def _set_fitted(self, X, feature_maps, coef, objective_path, stop, near=False):
         """``feature_maps`` is None in the dual; an end ``near`` the optimum is no failure."""
         self.fitted_params_ = self.get_params(deep=False)
+        # An earlier fit may have been in the other form.
         for name in ("dual_coef_", "coef_", "feature_maps_"):
-            self.__dict__.pop(name, None)  # of an earlier fit in the other form
+            self.__dict__.pop(name, None)
         self.X_fit_ = X
         if feature_maps is None:
             self.dual_coef_ = coef
@@ -275,6 +279,7 @@ class ProductKernelModel(TwoKernels):
             self.coef_, self.feature_maps_ = coef, feature_maps
         self.objective_path_, self.n_iter_ = objective_path, len(objective_path)
         self.stop_reason_, self.converged_ = stop, stop == "tol"
+        # Reaching ``max_iter`` is no failure where the number of iterations regularizes.
         meant = self.tol == 0 or self._iterations_regularize or near
         if stop not in ("tol", "callback", "max_iter" if meant else None):
             reason, remedy = _STOPS[stop]
@@ -297,12 +302,17 @@ class ProductKernelModel(TwoKernels):
         return scores + self.intercept_ if self.intercept_ else scores
 
     def _scores(self, X):
+        """Scores (t,) without the intercept, by the coefficients of the form that was fitted."""
         if hasattr(self, "coef_"):
-            T, D, rows, cols = self._design(self.feature_maps_, X)
-            T, D = (side.astype(self.coef_.dtype, copy=False) for side in (T, D))
-            scores = self._design_operator(T, D, rows, cols).matvec(self.coef_)
+            # The scores are R^ (T^ kron D^) w (Section 3.1), in the precision of the coefficients.
+            row_features, col_features, *places = self._design(self.feature_maps_, X)
+            sides = (
+                side.astype(self.coef_.dtype, copy=False) for side in (row_features, col_features)
+            )
+            scores = self._design_operator(*sides, *places).matvec(self.coef_)
             single = _precision(self._in_dtype(X)) == np.float32
             return scores.astype(np.float32, copy=False) if single else scores
+        # The scores are R^ (G^ kron K^) R'a without the pairs whose coefficient is zero (Eq. 5).
         support = self.dual_coef_ != 0
         if not support.any():
             return np.zeros(len(X), self.dual_coef_.dtype)
@@ -313,5 +323,6 @@ class ProductKernelModel(TwoKernels):
 
 
 def _precision(X):
+    """Single precision where both sides have it, else double."""
     single = X.row_features.dtype == X.col_features.dtype == np.float32
     return np.float32 if single else np.float64

@@ -15,18 +15,19 @@ from kronbench.errors import InputError
 from kronbench.linalg import ShiftedSolutions
 from kronbench.linalg.krylov import Operator
 
+# Largest design that is decomposed: p features, and n p numbers of 8 bytes (64 MiB).
 _MOST_FEATURES = 256
-_MOST_NUMBERS = 1 << 23  # of the matrix, 64 MiB
+_MOST_ENTRIES = 1 << 23
 
-# Share of the smallest singular value that counts up to which the rounding of the largest may be
-_SMALL = 1e-3
-# Size of what others leave of a column of size one that is taken for rounding
-_DEPENDENT = 1e-12
+# Largest rounding of the singular values as a share of the smallest that counts.
+_LARGEST_SINGULAR_ROUNDING = 1e-3
+# A column of size one is dependent where the others leave no more than this of it.
+_DEPENDENT_REMAINDER = 1e-12
 
 
 def is_thin(n: int, p: int) -> bool:
     """Whether n pairs with p features are decomposed in less time than iterations take."""
-    return p <= min(n, _MOST_FEATURES) and n * p <= _MOST_NUMBERS
+    return p <= min(n, _MOST_FEATURES) and n * p <= _MOST_ENTRIES
 
 
 class ThinSolution(NamedTuple):
@@ -51,31 +52,37 @@ class ThinRidge:
     """
 
     def __init__(self, design, y, root=None):
-        row_features, col_features, rows, cols = design
-        T, D = (np.asarray(side, np.float64) for side in (row_features, col_features))
+        row_features, col_features = (np.asarray(side, np.float64) for side in design[:2])
         with np.errstate(over="ignore"):
-            X = products(T, D, rows, cols)
+            X = products(row_features, col_features, *design[2:])
         if not np.isfinite(X).all():
             raise InputError("products of features are too large for a number: scale the features")
+        # Weighted least squares are those of rows and labels times the roots of the weights.
         X, y = scaled(root, X), scaled(root, y)
         U, s, Vt = svd(X, full_matrices=False, check_finite=False)
         self._rounding = np.finfo(s.dtype).eps * max(X.shape) * s.max(initial=0)
         self._smallest = s.min(initial=np.inf)
+        # Directions below the rounding of the largest singular value hold nothing but rounding.
         kept = s > self._rounding
+        # The labels split in coordinates along U and a rest, which every weight shares.
         self._U, self._s, self._Vt = U[:, kept], s[kept], Vt[kept]
         self._along = self._U.T @ y
         self._X, self._y, self._root = X, y, root
-        self._rest = y - self._U @ self._along  # which no weights explain
+        self._rest = y - self._U @ self._along  # what no weights explain
 
     def solve(self, reg: float) -> ThinSolution:
-        if self._rounding > _SMALL * np.hypot(self._smallest, np.sqrt(reg)):
+        """The minimizer for one weight, in O(p (n + p))."""
+        if self._rounding > _LARGEST_SINGULAR_ROUNDING * np.hypot(self._smallest, np.sqrt(reg)):
             return self._solve_scaled(reg)
-        with np.errstate(over="ignore"):  # what is left of each coordinate of y
+        # w is V s / (s^2 + reg) U'y, which leaves reg / (s^2 + reg) of each coordinate of y along
+        # U.
+        with np.errstate(over="ignore"):
             left = 1 / (1 + self._s * (self._s / reg))
         coef = self._Vt.T @ (self._along / (self._s + reg / self._s))
         residual = scaled(self._root, self._rest + self._U @ (self._along * left))
-        explained = float(self._along @ (left * self._along))
-        objective = 0.5 * (float(self._rest @ self._rest) + explained)
+        # The minimum is reg/2 y'(X X' + reg I)^-1 y, without a difference of large numbers.
+        along = float(self._along @ (left * self._along))
+        objective = 0.5 * (float(self._rest @ self._rest) + along)
         return ThinSolution(coef, residual, objective, True)
 
     def _solve_scaled(self, reg):
@@ -83,13 +90,14 @@ class ThinRidge:
         R, root = self._triangle, np.sqrt(reg)
         A, b = R[:, :-1], R[:, -1]
         p = A.shape[1]
-        # powers of two, so that nothing is rounded
+        # The scales are powers of two, so that nothing is rounded.
         scale = np.ldexp(1.0, -np.frexp(np.maximum(abs(A).max(axis=0), root))[1])
         system = np.vstack([A * scale, np.diag(root * scale)])
-        found, _, rank, _ = lstsq(
-            system, np.append(b, np.zeros(p)), cond=_DEPENDENT, lapack_driver="gelsy"
+        scaled_coef, _, rank, _ = lstsq(
+            system, np.append(b, np.zeros(p)), cond=_DEPENDENT_REMAINDER, lapack_driver="gelsy"
         )
-        coef = found * scale
+        coef = scaled_coef * scale
+        # Errors and the objective are those of the coefficients, not of the scaled system.
         error = self._y - self._X @ coef
         objective = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
         return ThinSolution(coef, scaled(self._root, error), objective, rank == p)
@@ -128,9 +136,12 @@ class ThinPath:
         return self.basis[j]
 
 
-def products(T: np.ndarray, D: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """Features of pairs, (n, d*r)."""
-    return (T[rows][:, :, None] * D[cols][:, None, :]).reshape(len(rows), -1)
+def products(
+    row_features: np.ndarray, col_features: np.ndarray, rows: np.ndarray, cols: np.ndarray
+) -> np.ndarray:
+    """Products of each row with each column feature of n pairs, (n, d*r), row features slowest."""
+    of_rows, of_cols = row_features[rows], col_features[cols]
+    return (of_rows[:, :, None] * of_cols[:, None, :]).reshape(len(rows), -1)
 
 
 def scaled(root: np.ndarray | None, v: np.ndarray) -> np.ndarray:
@@ -190,17 +201,19 @@ class RidgePath:
 
     def final_test_scores(self, tol: float) -> np.ndarray:
         """Test predictions (s, t) of the iterate that a fit to each weight ends with."""
-        images, found = self._images(), self.solutions
-        ends = np.minimum(first_within(found, tol), self.last)
-        return found.coefficients[np.arange(len(ends)), ends] @ images + self.intercept
+        images, solutions = self._images(), self.solutions
+        # A fit keeps the first iterate within ``tol``, or an earlier one that rounding has spared.
+        ends = np.minimum(first_within(solutions, tol), self.last)
+        return solutions.coefficients[np.arange(len(ends)), ends] @ images + self.intercept
 
     def _images(self):
+        """The scores of the basis for the test pairs, which both predictions combine."""
         if self.test_images is None:
             raise InputError("the path has no test pairs: give X_test to KronRidge.path")
         return self.test_images
 
 
-def first_within(found: ShiftedSolutions | ThinPath, tol: float) -> np.ndarray:
+def first_within(solutions: ShiftedSolutions | ThinPath, tol: float) -> np.ndarray:
     """Positions (s,) of the first iterates whose residual has fallen by ``tol``; else the last."""
-    reached = found.residual_norms <= tol * found.b_norm
-    return np.where(reached.any(axis=1), reached.argmax(axis=1), found.n_iter - 1)
+    reached = solutions.residual_norms <= tol * solutions.b_norm
+    return np.where(reached.any(axis=1), reached.argmax(axis=1), solutions.n_iter - 1)

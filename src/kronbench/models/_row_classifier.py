@@ -48,38 +48,39 @@ def encode_leaves(
     tree = None if parents is None else Tree(parents)
     whole = y.dtype.kind in "iub" or (y.dtype.kind == "f" and (y % 1 == 0).all())
     if classes is not None:
-        given = np.asarray(classes)
+        of_leaves = np.asarray(classes)
     else:
-        given = np.arange(tree.n_classes) if tree is not None and whole else np.unique(y)
-    tree = Tree.flat(len(given)) if tree is None else tree
-    if len(given) != tree.n_classes:
+        of_leaves = np.arange(tree.n_classes) if tree is not None and whole else np.unique(y)
+    tree = Tree.flat(len(of_leaves)) if tree is None else tree
+    if len(of_leaves) != tree.n_classes:
         raise InputError(
-            f"the tree has {tree.n_classes} leaves for {len(given)} classes: give one class "
+            f"the tree has {tree.n_classes} leaves for {len(of_leaves)} classes: give one class "
             "for each leaf"
         )
-    order = np.argsort(given, kind="stable")
-    at = np.searchsorted(given, y, sorter=order)
-    codes = order[np.minimum(at, len(given) - 1)]
-    outside = given[codes] != y
+    # A search among the sorted classes finds the leaf of each label.
+    order = np.argsort(of_leaves, kind="stable")
+    at = np.searchsorted(of_leaves, y, sorter=order)
+    codes = order[np.minimum(at, len(of_leaves) - 1)]
+    outside = of_leaves[codes] != y
     if outside.any():
         raise InputError(
             f"y holds the label {y[outside].tolist()[0]!r}, which is not a class: give labels "
-            f"among the {len(given)} classes of the tree"
+            f"among the {len(of_leaves)} classes of the tree"
         )
-    return tree, given, codes
+    return tree, of_leaves, codes
 
 
 class OfRows(CheckedParameters):
     """Base of the estimators whose samples are rows, or the values of a precomputed kernel."""
 
     def __sklearn_tags__(self):
+        # A model around another takes the input that the inner one takes.
         tags, inner = super().__sklearn_tags__(), getattr(self, "estimator", None)
-        given = tags.input_tags
         if inner is None:
-            given.sparse, given.pairwise = True, getattr(self, "kernel", None) == "precomputed"
+            tags.input_tags.sparse = True
+            tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         else:
-            of_inner = inner.__sklearn_tags__().input_tags
-            given.sparse, given.pairwise = of_inner.sparse, of_inner.pairwise
+            tags.input_tags = inner.__sklearn_tags__().input_tags
         return tags
 
 
@@ -90,7 +91,7 @@ class RowClassifier(ClassifierMixin, OfRows):
 
     def predict(self, X: Rows) -> np.ndarray:
         """The most probable class (n_new,)."""
-        best = np.argmax(self._scores(X), axis=1)  # first, as it says what is not fitted
+        best = np.argmax(self._scores(X), axis=1)  # It comes first, and says what is not fitted.
         return self.classes_[best]
 
     def decision_function(self, X: Rows) -> np.ndarray:

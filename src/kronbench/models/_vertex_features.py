@@ -31,6 +31,7 @@ class VertexFeatures:
         self._shape, self._dtype = features.shape, np.dtype(dtype)
         if self._kernel == "linear":
             return
+        # The features are a pivoted Cholesky factor of the kernel of the vertices in use.
         used, _ = used_vertices(index, features.shape[0])
         if self._kernel == "precomputed":
             self._check(features)
@@ -40,6 +41,8 @@ class VertexFeatures:
             vertices = features[used]
             columns = KernelColumns(vertices, kernel, gamma)
         factor = incomplete_cholesky(columns, tol=TOLERANCE[self._dtype] / 2)
+        # New vertices need the pivots alone: their features phi solve L phi = k for the rows L of
+        # the factor at the pivots and the kernel values k with them.
         self._pivots, rank = vertices[factor.pivots], len(factor.pivots)
         triangle = factor.factor[factor.pivots]
         self._factor = LowRankFactor(triangle, np.arange(rank), np.zeros(rank))
@@ -53,9 +56,10 @@ class VertexFeatures:
             values = dense(features)[:, self._pivots]
         else:
             values = gram(features, self._pivots, kernel=self._kernel, gamma=self._gamma)
-        with one_blas_thread:  # others would go on spinning beside the products
+        with one_blas_thread:  # Others would go on spinning beside the products.
             return np.ascontiguousarray(self._factor.transform(values), self._dtype)
 
     def _check(self, features):
+        """InputError unless the vertices have the columns of the training set."""
         precomputed = self._kernel == "precomputed"
         check_columns(features, self._shape[0 if precomputed else 1], self._side, precomputed)

@@ -27,12 +27,11 @@ _ILL_CONDITIONED = 1e8
 # many digits that the 1e-8 of an exact update is at risk: then the system is factorized afresh.
 _LARGEST_UPDATE = 1e5
 
-
 # The rounding of a kernel matrix is felt where it may move predictions by more than this part of
 # the labels. Then linear features are decomposed in place of their kernel, which costs more.
-FELT = 1e-5
-# Beyond this part of the labels predictions are told to be wrong.
-_WRONG = 1e-2
+FELT_ROUNDING = 1e-5
+# Beyond this part of the labels a warning says that predictions may be wrong.
+_WRONG_ROUNDING = 1e-2
 _EPS = np.finfo(np.float64).eps
 
 
@@ -45,6 +44,8 @@ class VertexKernel:
     def __init__(self, model, name, features, vertices):
         self.kernel, self.gamma = (getattr(model, f"{name}_{of}") for of in ("kernel", "gamma"))
         self.name, self.precomputed = name, self.kernel == "precomputed"
+        # Vertices of the caller without labels count, since a precomputed kernel has columns of
+        # them, but take no part in the fit.
         self.n_given, features = features.shape[0], as_floats(features)
         self.vertices = np.arange(self.n_given) if vertices is None else vertices
         everything = len(self.vertices) == self.n_given
@@ -56,6 +57,7 @@ class VertexKernel:
         self.features = features
 
     def check_columns(self, features: Matrix) -> None:
+        """InputError unless other vertices have the columns of the training vertices."""
         check_columns(features, self._n_columns, self.name, self.precomputed)
 
     @property
@@ -64,6 +66,7 @@ class VertexKernel:
         return self.kernel == "linear" and self.features.shape[1] < len(self.vertices)
 
     def gram(self) -> np.ndarray:
+        """The kernel matrix (n, n) of the training vertices, checked to be symmetric."""
         K = gram(self.features, kernel=self.kernel, gamma=self.gamma)
         check_symmetric(K, f"the {self.name} kernel")
         return K.astype(np.float64, copy=False)
@@ -108,11 +111,13 @@ def eigenpairs(sides: Sequence[VertexKernel], reg: float) -> list[Spectrum]:
 
     Where the rounding of the kernels is felt, those of linear kernels come from the features.
     """
-    found = [side.thin_spectrum for side in sides]
-    ends = [(each.values.max(initial=0.0), each.values.min(initial=1e100)) for each in found]
+    spectra = [side.thin_spectrum for side in sides]
+    ends = [(each.values.max(initial=0.0), each.values.min(initial=1e100)) for each in spectra]
+    # Eigenvalues of a kernel matrix are right to the rounding of its largest one, and the system
+    # of all pairs divides by the least product of eigenvalues plus reg.
     largest, least = np.prod(ends, axis=0)
-    if _EPS * largest <= FELT * (least + reg):
-        return found
+    if _EPS * largest <= FELT_ROUNDING * (least + reg):
+        return spectra
     return [side.factors[0] if side.kernel == "linear" else side.spectrum for side in sides]
 
 
@@ -129,13 +134,17 @@ class VertexRidge(VertexKernel):
         reg = getattr(model, reg_name)
         self.reg = check_positive(reg, reg_name, or_zero=self.filter is tikhonov)
         super().__init__(model, name, features, vertices)
-        self._inverse = None  # in the primal, once Woodbury's identity has updated it
+        self._inverse = None  # M of the primal, once Woodbury's identity has updated it
         self._set_system()
-        if self.reg == 0 and self.kernel != "linear":  # features keep the digits of squares
+        # Linear features keep the digits that their kernel, of squares, loses.
+        if self.reg == 0 and self.kernel != "linear":
             warn_if_ill_conditioned(self.spectrum.values, f"the {name} kernel", stacklevel=5)
 
     def _set_system(self):
+        """Choose the primal or the dual system, and in the primal form Phi'Phi + reg I."""
         self._factor = None
+        # Only ridge regression with reg > 0 inverts a positive definite matrix; other filters, and
+        # the pseudo-inverse, need eigenpairs.
         self._cholesky_suits = self.filter is tikhonov and self.reg > 0
         self.primal = self._cholesky_suits and self.thin
         if self.primal:
@@ -153,39 +162,45 @@ class VertexRidge(VertexKernel):
             return as_floats(features)
         return super().embed(features)
 
-    def solve(self, T: np.ndarray) -> np.ndarray:
-        """The filtered inverse times T."""
+    def solve(self, projected: np.ndarray) -> np.ndarray:
+        """The filtered inverse times what ``project`` returns."""
         if self._inverse is not None:
-            return self._inverse @ T
+            return self._inverse @ projected
         if self._cholesky_suits and not self.folded:
             try:
-                return cho_solve(self._cholesky(), T)
+                return cho_solve(self._cholesky(), projected)
             except LinAlgError:  # reg is below the rounding of the kernel
                 self._cholesky_suits = False
                 self.fold(False)
                 if self.primal:
+                    # The least eigenvalue of Phi'Phi + reg I is at least reg without rounding.
                     values, vectors = np.linalg.eigh(self._system)
-                    return vectors @ ((vectors.T @ T) / np.maximum(values, self.reg)[:, None])
+                    turned = (vectors.T @ projected) / np.maximum(values, self.reg)[:, None]
+                    return vectors @ turned
+        # Other systems are phi(K) Y for the filter phi of the eigenvalues (Eq. 24).
         spectrum = self.thin_spectrum.completed()
         self._size = np.linalg.norm(spectrum.values)
         filtered = self.filter(spectrum.values, self.reg)
-        return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(T))
+        return spectrum.vectors @ (filtered[:, None] * spectrum.coordinates(projected))
 
     def fold(self, asked: bool) -> None:
         """Settle whether predictions come from factors of linear features."""
         self.folded = False
         if self.kernel == "linear" and not self.primal:
+            # Eigenpairs that come from the features already are used as such, without asking.
             if not (asked or self._cholesky_suits):
                 asked = eigenpairs([self], self.reg)[0] is not vars(self).get("spectrum")
             self.folded = asked
 
-    def weigh(self, T: np.ndarray) -> np.ndarray:
+    def weigh(self, projected: np.ndarray) -> np.ndarray:
         """What embedded vertices are multiplied with: of a folded side, weights of its axes."""
         if not self.folded:
-            return self.solve(T)
+            return self.solve(projected)
+        # Predictions are k'U phi(S) U'Y = z'S^(1/2) phi(S) U'Y, with the coordinates z of a vertex
+        # along the features' axes and its kernel values k' = z'S^(1/2) U'.
         spectrum = self.factors[0]
         filtered = self.filter(spectrum.values, self.reg) * np.sqrt(spectrum.values)
-        return filtered[:, None] * spectrum.coordinates(T)
+        return filtered[:, None] * spectrum.coordinates(projected)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -195,6 +210,7 @@ class VertexRidge(VertexKernel):
         return np.sqrt(self.factors[0].values) if self.folded else np.array([self._size])
 
     def _cholesky(self):
+        """The Cholesky factor of the system, made when first asked for."""
         if self._factor is None:
             if self.primal:
                 system = self._system.copy()
@@ -209,6 +225,7 @@ class VertexRidge(VertexKernel):
         """The filtered inverse of the kernel matrix times labels Y (n, p)."""
         if not self.primal:
             return self.solve(dense(Y))
+        # (K + reg I) A = Y and K A = Phi W give A = (Y - Phi W) / reg, without a dual system.
         fitted = self.features @ self.solve(self.project(Y))
         return (dense(Y) - fitted) / self.reg
 
@@ -229,6 +246,7 @@ class VertexRidge(VertexKernel):
                 f"only ridge regression with a positive weight takes new {self.name}s: use the "
                 "tikhonov filter with reg > 0, or fit again"
             )
+        # The features of all come first: a precomputed kernel gets new rows and columns.
         features, new = as_floats(features), features.shape[0]
         if self.precomputed:
             if features.shape[1] != self.n_given + new:
@@ -244,17 +262,21 @@ class VertexRidge(VertexKernel):
             self._n_columns += new
         else:
             self.check_columns(features)
+            # Algorithm 1, line 2, makes M of all vertices from M of the old ones.
             if self.primal:
                 self._update_inverse(features)
             if keep or not self.primal:
                 stack = sparse.vstack if sparse.issparse(self.features) else np.vstack
                 self.features = stack([self.features, features])
+        # The projected labels of all are Phi'Y + Phi_new'Y_new, as in Algorithm 1, line 3.
         if self.primal:
             projected = projected + dense(features.T @ labels)
         else:
             projected = stacked(projected, labels)
         self.vertices = np.concatenate([self.vertices, self.n_given + np.arange(new)])
         self.n_given += new
+        # Eigenpairs and the dual system are of the old vertices. With more vertices than features
+        # the side changes to the primal, and its labels are projected on the features.
         self.__dict__.pop("spectrum", None)
         self.__dict__.pop("factors", None)
         if not self.primal:
@@ -263,6 +285,10 @@ class VertexRidge(VertexKernel):
         return projected
 
     def _update_inverse(self, features):
+        """Algorithm 1, line 2: M - M Phi_new'(Phi_new M Phi_new' + I)^-1 Phi_new M (Eq. 27).
+
+        Without an inverse left, ``solve`` factorizes the system of all vertices.
+        """
         few, M = features.shape[0] < features.shape[1], self._inverse
         if few and M is None:
             M = self.solve(np.eye(len(self._system)))
@@ -283,11 +309,11 @@ class VertexRidge(VertexKernel):
 
 def warn_if_ill_conditioned(values: np.ndarray, name: str, stacklevel: int) -> None:
     """LinAlgWarning where the eigenvalues ``values``, zeros apart, spread over half the digits."""
-    kept = values[values > 0]
-    if len(kept) and kept.max() > _ILL_CONDITIONED * kept.min():
+    positive = values[values > 0]
+    if len(positive) and positive.max() > _ILL_CONDITIONED * positive.min():
         warnings.warn(
-            f"{name} has condition number {kept.max() / kept.min():.1e}: without regularization "
-            "the solution has few correct digits; give a positive reg",
+            f"{name} has condition number {positive.max() / positive.min():.1e}: without "
+            "regularization the solution has few correct digits; give a positive reg",
             LinAlgWarning,
             stacklevel=stacklevel,
         )
@@ -301,7 +327,7 @@ def rounding(felt: np.ndarray, Y: Matrix) -> float:
 
 def warn_if_rounded(lost: float, stacklevel: int) -> None:
     """LinAlgWarning where ``rounding`` is more than predictions can bear."""
-    if not lost <= _WRONG:
+    if not lost <= _WRONG_ROUNDING:
         warnings.warn(
             f"the rounding of the kernel matrices may move predictions by {lost:.1e} times the "
             "size of the labels: scale the features, or give a larger reg",

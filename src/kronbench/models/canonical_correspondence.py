@@ -15,8 +15,9 @@ from kronbench.errors import InputError
 from kronbench.models._parameters import COUNT, COUNT_FROM_0, estimator, parameter, positional
 from kronbench.models._row_classifier import OfRows, Rows
 
-_BLOCK = 4096
-_ROUNDING = 1e-6  # of singular values, in single precision
+_BLOCK_ROWS = 4096  # rows of a matrix that are centred at a time
+_SINGULAR_ROUNDING = 1e-6  # rounding of singular values of at most one, in single precision
+_OVERSAMPLING = 10  # directions beyond the components, which the randomized decomposition needs
 _KINDS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
@@ -61,13 +62,15 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         self._check_parameters()
         X, y = validate_data(self, X, y, **_KINDS)
         X = _counts(X)
+        # Only words that occur in enough documents take part.
         documents = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
         self.words_ = np.flatnonzero(documents >= max(self.min_documents, 1))
+        # N sums the counts over the documents of each class, by their indicators.
         classes, y = np.unique(y, return_inverse=True)
         ones = np.ones(len(y), dtype=np.float32)
         indicators = sparse.csr_array((ones, (y, np.arange(len(y)))), shape=(len(classes), len(y)))
         table = sparse.csr_array((indicators @ X)[:, self.words_])
-        with np.errstate(over="ignore"):  # what is infinite then is told below
+        with np.errstate(over="ignore"):  # The check of the total below tells what is infinite.
             table = table.astype(np.float32, copy=False)
         n_classes = np.count_nonzero(np.diff(table.indptr))
         if self.n_components >= n_classes:
@@ -80,29 +83,34 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
             raise InputError(
                 "X has word counts beyond the range of single precision: multiply them by a number"
             )
+        # The table becomes D_r^-1/2 (N / n) D_c^-1/2; products with it subtract those of the
+        # margins.
         row_root = np.sqrt(table.sum(axis=1, dtype=np.float64) / total)
         col_root = np.sqrt(table.sum(axis=0, dtype=np.float64) / total)
         table.data *= np.repeat(_reciprocal(row_root) / total, np.diff(table.indptr))
         table.data *= _reciprocal(col_root)[table.indices]
         centred = _Centred(table, row_root, col_root)
-        # an orthonormal basis near the leading left singular vectors, by subspace iterations
-        size = centred.table.shape[0], min(self.n_components + 10, n_classes)
+        # An orthonormal basis near the leading left singular vectors, by subspace iterations from
+        # a random one (Halko et al. 2011, Algorithm 4.4)
+        size = centred.table.shape[0], min(self.n_components + _OVERSAMPLING, n_classes)
         draws = check_random_state(self.random_state)
         left = draws.standard_normal(size).astype(np.float32)
         for _ in range(self.n_iter):
             left = centred.matmat(centred.rmatmat(np.linalg.qr(left)[0]))
         left = np.linalg.qr(left)[0]
+        # The eigenpairs of a small matrix give singular values and vectors in that basis.
         right = centred.rmatmat(left)
         values, turn = np.linalg.eigh(right.T @ right)
         del right
         kept = np.argsort(values)[::-1][: self.n_components]
-        # The largest possible value is one, so that rounding leaves this much of the others
-        if (n_axes := np.count_nonzero(values[kept] > _ROUNDING**2)) < self.n_components:
+        # The largest possible singular value is one, so that smaller ones than this are rounding.
+        if (n_axes := np.count_nonzero(values[kept] > _SINGULAR_ROUNDING**2)) < self.n_components:
             raise InputError(
                 f"n_components={self.n_components}: the classes differ in {n_axes} "
                 f"direction{'' if n_axes == 1 else 's'} of n_features={len(documents)}, give at "
                 "most as many"
             )
+        # The position of a word is its right singular vector over the root of its margin.
         self.singular_values_ = np.sqrt(values[kept].astype(np.float64))
         self.positions_ = centred.rmatmat(left @ (turn[:, kept] / np.sqrt(values[kept])))
         self.positions_ *= _reciprocal(col_root)[:, None]
@@ -112,6 +120,7 @@ class CanonicalCorrespondence(TransformerMixin, OfRows):
         """Positions (n, k) of documents with word counts X (n, V); zero where no word is known."""
         check_is_fitted(self)
         X = _counts(validate_data(self, X, reset=False, **_KINDS))[:, self.words_]
+        # A document lies at the mean of its words' positions, at zero without known words.
         length = np.asarray(X.sum(axis=1))
         return (X @ self.positions_) / np.where(length > 0, length, 1.0)[:, None]
 
@@ -139,20 +148,23 @@ class _Centred:
         self._col_root = col_root.astype(np.float32)
 
     def matmat(self, right):
+        """The centred table times a matrix."""
         return self._less(self.table @ right, self._row_root, self._col_root @ right)
 
     def rmatmat(self, left):
+        """The transposed centred table times a matrix."""
         return self._less(self.table.T @ left, self._col_root, self._row_root @ left)
 
     @staticmethod
     def _less(matrix, column, row):
-        # in place, without a second matrix of that size
-        for start in range(0, len(matrix), _BLOCK):
-            part = slice(start, start + _BLOCK)
+        # The outer product is subtracted in place, without a second matrix of that size.
+        for start in range(0, len(matrix), _BLOCK_ROWS):
+            part = slice(start, start + _BLOCK_ROWS)
             matrix[part] -= column[part, None] * row
         return matrix
 
 
 def _reciprocal(root):
+    """1 / root in single precision; zero where the margin is zero."""
     reciprocal = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
     return reciprocal.astype(np.float32)

@@ -32,10 +32,11 @@ from kronbench.models._parameters import (
 )
 from kronbench.models._row_classifier import OfRows, Rows, forget_fit, new_rows, training_rows
 
-# Of K(i, i), what other pivots leave of it, and of the weight, the rounding of kernel values: in
-# sweeps over scales the machines that were off by 1 % were below the first and above the second.
-_CANCELLED = 1e-6
-_LARGEST_ROUNDING = 1e-4
+# Share of K(i, i) that other pivots leave, and rounding of kernel values as a share of the weight:
+# in sweeps over scales the machines that were off by 1 % were below the first and above the
+# second.
+_CANCELLED_SHARE = 1e-6
+_LARGEST_KERNEL_ROUNDING = 1e-4
 
 
 @estimator
@@ -100,6 +101,8 @@ class CSILSSVM(EitherTask, OfRows):
         forget_fit(self)
         regression = not self._is_classifier
         X, y = training_rows(self, X, y, multi_output=regression, y_numeric=regression)
+        # The targets are -1 and 1 for two classes, indicators for more, or the responses (Section
+        # 6.2).
         if self._is_classifier:
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
@@ -110,6 +113,8 @@ class CSILSSVM(EitherTask, OfRows):
         else:
             self._one_response = y.ndim == 1
             targets = y.reshape(len(y), -1).astype(np.float64)
+        # The pivots of the factor G are for the kernel alone, or by Figure 1 for the targets
+        # too. A look-ahead at all points needs the kernel matrix, unless no target varies.
         kernel = X if self.kernel == "precomputed" else KernelColumns(X, self.kernel, self.gamma)
         lookahead = X.shape[0] if self.lookahead is None else self.lookahead
         if self.decomposition == "cholesky":
@@ -119,8 +124,10 @@ class CSILSSVM(EitherTask, OfRows):
             factor = csi_all_ahead(K, targets, self.max_rank, self.kappa, tol=self.tol)
         else:
             factor = csi(kernel, targets, self.max_rank, self.kappa, lookahead, self.tol)
+        # The path has the machines of all ranks and weights, by Eqs. 11 and 12 in terms of G.
         self.path_ = PrefixPath(factor.factor, targets)
         self.pivots_, self.gains_ = factor.pivots, factor.gains
+        # Predictions take kernel values with the pivots and the rows G(I, :) alone.
         rows = factor.factor[factor.pivots]
         self.factor_ = LowRankFactor(rows, np.arange(factor.rank), factor.gains)
         self._warn_of_rounding(self.reg)
@@ -156,6 +163,7 @@ class CSILSSVM(EitherTask, OfRows):
 
     @property
     def _is_classifier(self):
+        """Whether responses are decided into classes."""
         return self.task == "classification"
 
     def _warn_of_rounding(self, reg):
@@ -164,11 +172,12 @@ class CSILSSVM(EitherTask, OfRows):
         A row of the factor at its pivot has the squared norm K(i, i), and its last entry squared
         is what the pivots before left of that.
         """
+        # A pivot is cancelled where the others leave little of its K(i, i).
         rows = self.factor_.factor
         whole = np.einsum("ij,ij->i", rows, rows)
-        cancelled = (rows.diagonal() ** 2 < _CANCELLED * whole).any()
+        cancelled = (rows.diagonal() ** 2 < _CANCELLED_SHARE * whole).any()
         largest = float(whole.max(initial=0))
-        if cancelled and (error := np.finfo(float).eps * largest) > _LARGEST_ROUNDING * reg:
+        if cancelled and (error := np.finfo(float).eps * largest) > _LARGEST_KERNEL_ROUNDING * reg:
             warnings.warn(
                 f"kernel values of {largest:.1e} are rounded by {error:.1e}, which may show at "
                 f"reg {reg:.1e}: centre and scale the features, or raise reg or tol",
@@ -180,6 +189,7 @@ class CSILSSVM(EitherTask, OfRows):
         return self._rows(X) @ self.coef_ + self.intercept_
 
     def _rows(self, X):
+        """Rows (n_new, k) of the factor for other points: K(X, I) G(I, :)^-T (Section 6.2)."""
         X = new_rows(self, X)
         precomputed = self.kernel == "precomputed"
         values = X[:, self.pivots_] if precomputed else self._gram(X, self._pivot_points)
@@ -189,8 +199,10 @@ class CSILSSVM(EitherTask, OfRows):
         return gram(X, Z, kernel=self.kernel, gamma=self.gamma)
 
     def _decide(self, responses):
+        """What ``predict`` returns for responses (n_new, d): themselves, a sign or the nearest."""
         if not self._is_classifier:
             return responses[:, 0] if self._one_response else responses
         if len(self.classes_) == 2:
             return self.classes_[(responses[:, 0] > 0).astype(np.intp)]
-        return self.classes_[responses.argmax(axis=1)]  # the closest indicator vector
+        # The closest indicator vector is that of the largest response.
+        return self.classes_[responses.argmax(axis=1)]

@@ -49,8 +49,8 @@ _SOLVERS: dict[str, Callable] = {
     "printed": PrintedNewton,
 }
 
-# Of scores, by rounding alone: it changes probabilities by at most a quarter of it.
-_LARGEST_ROUNDING = 0.04
+# Error of a score by rounding alone; a probability changes by at most a quarter of it.
+_LARGEST_SCORE_ROUNDING = 0.04
 
 
 @estimator
@@ -84,9 +84,9 @@ class HierarchicalNewtonClassifier(RowClassifier):
         In place of the tree, scores are this matrix times P independent functions (section 7.2).
     rank : int, default None
         Pivots of a low-rank kernel with corrected diagonal (section 7.4); exact when None.
-    dtype : {"float64", "float32"}
+    dtype : {"float64", "float32"}, default "float64"
         Of stored kernel matrices, and of products with sparse features; sums are in double.
-    solver : {"cg", "pcg", "printed"}
+    solver : {"cg", "pcg", "printed"}, default "cg"
         Of the linear system of a Newton step: conjugate gradients in the inner product of the
         prior covariance, without or with a preconditioner (the tree's); or the paper's iteration
         (Algorithm 3, Eq. 6), with its diagonal preconditioner.
@@ -101,7 +101,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
 
     Attributes
     ----------
-    {row_classes}
+    classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
     dual_coef_ : (n, C) array
         Not where a linear kernel has fewer features than rows.
     coef_ : (d, C) array
@@ -161,6 +164,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
         nodes : (n,) integer array
             A node of the tree for each row, a leaf where the class is known.
         """
+        # These are arguments of a method, which the parameters' check does not see.
         ranges = {"max_iter": [COUNT], "tol": [AT_LEAST_0]}
         check_parameters(ranges, {"max_iter": max_iter, "tol": tol}, "fit_uncertain")
         if self.tree is None:
@@ -169,19 +173,27 @@ class HierarchicalNewtonClassifier(RowClassifier):
         if nodes.dtype.kind not in "iu" or nodes.ndim != 1:
             raise InputError(f"nodes has dtype {nodes.dtype}: give one node of the tree for a row")
         forget_fit(self)
+        # ``allowed`` are the sets I_p of Section 7.3, the leaves below the node of each row.
         below = {node: tree.members(node) for node in np.unique(nodes)}
         allowed = np.stack([below[node] for node in nodes])
-        labels = np.argmax(allowed, axis=1)  # of any leaf below
+        # The check of the input wants a label for each row: that of any leaf below will do.
+        labels = np.argmax(allowed, axis=1)
         if self.classes is not None:
             labels = np.take(self.classes, labels, mode="clip")
         X, _, coupling = self._checked(X, labels)
         covariance, mode = self._covariance_of(X, coupling), None
+        # The first fit is to equal shares of the leaves below.
         shares = allowed / allowed.sum(axis=1, keepdims=True)
         path: list[float] = []
         for _ in range(max_iter):
+            # The M step finds the mode for the distributions q, from the last one.
             mode = self._mode_of(covariance, shares, start=None if mode is None else mode.coef)
+            # In the E step q_ic is P(c | u_i) among the leaves below, whose sum is the likelihood
+            # of i.
             reached = np.where(allowed, mode.probabilities, 0)
             sums = reached.sum(axis=1)
+            # Minus the log posterior of the incomplete data has alpha'K alpha / 2 as the prior's
+            # part.
             path.append(0.5 * float(np.vdot(mode.coef, mode.image)) - float(np.log(sums).sum()))
             shares = reached / sums[:, None]
             if len(path) > 1 and path[-2] - path[-1] <= tol * abs(path[-1]):
@@ -200,9 +212,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
         entry for a number, P entries for an array. The model is not changed. The error of the
         value is of second order in what the fits leave, that of the gradient of first order.
         """
+        # The clone takes what the checks set, so that the model does not change.
         model = clone(self)
         X, codes, coupling = model._checked(X, y)
-        # an entry of the gradient for a number, and for each node of an array
+        # The gradient has one entry for a number, and one for each node for an array.
         sharing = ["all" if np.ndim(v) == 0 else "node" for v in (self.variance, self.gamma)]
         criterion = model._criterion(X, codes, coupling, folds, sharing)
         evaluation, gradient, by_bias = criterion.evaluate(criterion.start)
@@ -221,6 +234,7 @@ class HierarchicalNewtonClassifier(RowClassifier):
         X, y = training_rows(self, X, y)
         check_classification_targets(y)
         tree, self.classes_, codes = encode_leaves(self.tree, y, self.classes)
+        # Without a matrix of its own the tree couples the classes.
         if self.coupling is None:
             return X, codes, tree
         coupling = DenseCoupling(self.coupling)
@@ -232,16 +246,21 @@ class HierarchicalNewtonClassifier(RowClassifier):
         return X, codes, coupling
 
     def _solver(self, tol=None):
+        """The Newton method with the linear solver of the parameters, which finds the mode."""
         tol = self.tol if tol is None else tol
         return _SOLVERS[self.solver](tol, self.max_iter, self.max_inner)
 
     def _kernels(self, X, gamma):
+        """The kernels M^(l) of the rows, one for each distinct ``gamma``."""
         return kernels_of(X, self.kernel, gamma, rank=self.rank, dtype=np.dtype(self.dtype))
 
     def _covariance_of(self, X, coupling):
+        """The prior covariance of the scores of all classes (Eq. 2)."""
+        # Nodes with equal gamma share a kernel, K^(p) = v_p M^(l_p) (Section 6.2).
         variance = self._of_nodes("variance", coupling)
         gamma, which = np.unique(self._of_nodes("gamma", coupling), return_inverse=True)
         kernels = self._kernels(X, gamma)
+        # A linear kernel of few features has its mode in the features.
         space = space_of(kernels, self._solver().in_features)
         return space(kernels, coupling, variance, self.bias_variance, which)
 
@@ -258,15 +277,19 @@ class HierarchicalNewtonClassifier(RowClassifier):
         return np.broadcast_to(value, n_nodes)
 
     def _criterion(
-        self, X, codes, coupling, folds, sharing, *, tol=None, known=None, learn_coupling=False
+        self, X, codes, coupling, folds, sharing, *, tol=None, first=None, learn_coupling=False
     ):
-        """Psi at these parameters, as :class:`HierarchicalNewtonCV` shares both kinds of them."""
+        """Psi (Eq. 3) at these parameters, as :class:`HierarchicalNewtonCV` shares them.
+
+        ``sharing`` has the groups of the variances and of the gammas, and ``first`` is an
+        evaluation at these parameters that is not made again.
+        """
         solver, (of_variance, of_gamma) = self._solver(tol), sharing
         groups = node_groups(of_gamma, coupling, "gamma_sharing")
         return Criterion(
             partial(self._kernels, X),
             coupling,
-            CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, known),
+            CrossValidation(codes, len(self.classes_), np.asarray(folds), solver, first),
             bias_variance=self.bias_variance,
             variance=self._of_nodes("variance", coupling),
             gamma=self._of_nodes("gamma", coupling),
@@ -286,7 +309,10 @@ class HierarchicalNewtonClassifier(RowClassifier):
             stopped = callback is not None and bool(callback(mode))
             return stopped
 
+        # Algorithm 3 makes Newton steps to the minimum of Phi.
         mode = run_alone(solver.mode(covariance, loss, start, watched), covariance)
+        # A fit ends by the callback, the certified gap, the number of steps, or none that
+        # descends.
         if stopped:
             self.stop_reason_ = "callback"
         elif solver.met(mode):
@@ -301,8 +327,8 @@ class HierarchicalNewtonClassifier(RowClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        # Predictions are made of the coefficients, which cancel where kernel values are large
-        elif covariance.score_rounding(mode.coef) > _LARGEST_ROUNDING:
+        # Predictions are made of the coefficients, which cancel where kernel values are large.
+        elif covariance.score_rounding(mode.coef) > _LARGEST_SCORE_ROUNDING:
             warnings.warn(
                 f"rounding changes scores by about {covariance.score_rounding(mode.coef):.1e}: "
                 "centre and scale the features, give smaller variances, or take dtype 'float64'",
@@ -318,20 +344,24 @@ class HierarchicalNewtonClassifier(RowClassifier):
         self.n_iter_, self.n_inner_ = mode.n_iter, mode.n_inner
         self.n_products_ = covariance.n_products
         self._fitted = None
+        # In the features the mode has weights of these, and the intercept in the last row.
         if isinstance(covariance, FeatureCovariance):
             self.coef_, self.intercept_ = mode.image[:-1], mode.image[-1]
             return self
         self.dual_coef_ = mode.coef
         self.intercept_ = covariance.bias_variance * mode.coef.sum(axis=0)
+        # Coefficients of a linear kernel become weights of the features too.
         if self.kernel == "linear" and self.rank is None:
             coupled = covariance.coupling.couple(mode.coef, covariance.variance)
             self.coef_ = covariance.kernels.coef(coupled)
             return self
+        # Other kernels compare new rows with the training rows; their matrices are not needed.
         covariance.kernels.forget()
         self._fitted = covariance
         return self
 
     def _scores(self, X):
+        """Scores (n_new, C) by weights of features, or by kernel values with the training rows."""
         X = new_rows(self, X)
         if self._fitted is None:
             return X @ self.coef_ + self.intercept_

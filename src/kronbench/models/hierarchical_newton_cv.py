@@ -65,7 +65,10 @@ class HierarchicalNewtonCV(RowClassifier):
 
     Attributes
     ----------
-    {row_classes}
+    classes_ : (C,) array
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        Where X has names of columns.
     variance_ : (P,) array
     gamma_ : (P,) array; as given to the estimator where the kernel is not Gaussian
     coupling_ : (C, P) array, where it is learned
@@ -124,24 +127,28 @@ class HierarchicalNewtonCV(RowClassifier):
         self._check_parameters()
         forget_fit(self)
         X, y = training_rows(self, X, y)
+        # The search starts at the estimator's parameters, or at those of an earlier search.
         model, inverse = clone(self.estimator), None
         if start is not None:
             check_is_fitted(start)
             names = ["variance", "gamma", *(["coupling"] if start.learn_coupling else [])]
             model.set_params(**{name: getattr(start, f"{name}_") for name in names})
             inverse = start.inverse_hessian_
+        # The folds are the sets I_k of Eq. 3.
         if folds is None:
             if self.cv > len(y):
                 raise InputError(
                     f"cv is {self.cv} for n_samples={len(y)}: give a row for each fold"
                 )
             folds = even_folds(len(y), self.cv, check_random_state(self.random_state))
+        # The criterion is Psi; the first evaluation of another search serves where it is the same.
         rows, codes, coupling = model._checked(X, y)
-        known = None if begun is None else begun._first_evaluation
-        sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "known": known}
+        first = None if begun is None else begun._first_evaluation
+        sharing, options = (self.sharing, self.gamma_sharing), {"tol": self.tol, "first": first}
         criterion = model._criterion(
             *(rows, codes, coupling, folds, sharing), learn_coupling=self.learn_coupling, **options
         )
+        # ``inverse_hessian_`` is that of a row, Psi a sum over rows.
         if inverse is not None:
             inverse = inverse / len(y) if len(inverse) == len(criterion.start) else None
         (best, value, inverse), self.hyperparameter_path_ = self._search(criterion, inverse)
@@ -151,9 +158,10 @@ class HierarchicalNewtonCV(RowClassifier):
                 f"{model.gamma}, the start of the search: give smaller variances, or raise "
                 "max_iter or max_inner of the estimator"
             )
+        # The model at the best hyperparameters is fitted to all rows.
         parameters = criterion.parameters(best)
         self._first_evaluation: Any = criterion.folds.first
-        del criterion  # its kernel matrices: the last fit makes its own
+        del criterion  # The last fit makes kernel matrices of its own.
         model.set_params(**parameters)
         self.best_estimator_ = clone(model).fit(X, y)
         self.classes_ = self.best_estimator_.classes_
@@ -173,9 +181,10 @@ class HierarchicalNewtonCV(RowClassifier):
 
         def value_and_gradient(x):
             nonlocal begun
-            found, gradient, _ = criterion.evaluate(x)
-            value = found.value if found.converged else np.inf
-            counts = found.counts | {"converged": found.converged}
+            # A point whose fits do not converge is as bad as can be, so that the search leaves it.
+            evaluation, gradient, _ = criterion.evaluate(x)
+            value = evaluation.value if evaluation.converged else np.inf
+            counts = evaluation.counts | {"converged": evaluation.converged}
             seconds = time.perf_counter() - begun
             path.append({"parameters": x.copy(), "value": -value, "seconds": seconds, **counts})
             begun = time.perf_counter()
@@ -185,5 +194,6 @@ class HierarchicalNewtonCV(RowClassifier):
         return capped_bfgs(value_and_gradient, criterion.start, **options), path
 
     def _scores(self, X):
+        """Scores (n_new, C) of the model that was fitted to all rows."""
         X = new_rows(self, X)
         return self.best_estimator_._scores(X)

@@ -6,19 +6,17 @@ from collections.abc import Callable
 from typing import Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
 from kronbench.linalg import dense
-from kronbench.models._label_matrix_model import RidgeOfSides, check_exact
+from kronbench.models._label_matrix_model import FILTER, RidgeOfSides, check_exact
 from kronbench.models._pair_classifier import check_pairs
 from kronbench.models._parameters import AT_LEAST_0, KERNEL, WIDTH, estimator, parameter
 from kronbench.models._vertex_kernel import VertexRidge, eigenpairs
 from kronbench.pairs.data import Features, PairData, as_features
 from kronbench.pairs.leave_folds_out import ridge_leave_folds_out
 from kronbench.pairs.leave_one_out import ridge_leave_one_out
-from kronbench.pairs.spectral_filters import FILTERS
 
 
 @estimator
@@ -32,9 +30,14 @@ class IndependentRidge(RidgeOfSides):
     ----------
     reg : float, default 1.0
         The paper's lambda_d >= 0; zero is least squares by the pseudo-inverse.
-    row_kernel, row_gamma : str or callable, default "linear", and float, optional
+    row_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, default "linear"
         Positive semidefinite kernel of the row vertices, as in :func:`kronbench.linalg.gram`.
-    {filter}
+    row_gamma : float, optional
+        Inverse squared width of a Gaussian kernel, exp(-gamma ||x - x'||^2).
+    filter : {"tikhonov", "cutoff", "iterated-tikhonov", "landweber"} or callable, \
+default "tikhonov"
+        "tikhonov" is ridge regression; a callable is a function of (eigenvalues, reg). See
+        :mod:`kronbench.pairs.spectral_filters`.
     keep_data : bool, default True
         False frees past rows and labels that explicit features no longer need
         (``partial_fit_rows`` in a stream); then there are no leave-one-out predictions.
@@ -43,7 +46,10 @@ class IndependentRidge(RidgeOfSides):
     ----------
     coef_ : (d, q) array for d < m explicit features, else (m, q)
         A row for each feature; else the dual coefficients.
-    {fitted_matrix}
+    dual_coef_ : (m, q) array
+        A.
+    shape_ : tuple
+        (m, q).
 
     Notes
     -----
@@ -54,7 +60,7 @@ class IndependentRidge(RidgeOfSides):
     reg: float = parameter(1.0, AT_LEAST_0)
     row_kernel: str | Callable = parameter("linear", *KERNEL)
     row_gamma: float | None = parameter(None, *WIDTH)
-    filter: str | Callable = parameter("tikhonov", StrOptions(set(FILTERS)), callable)
+    filter: str | Callable = parameter("tikhonov", *FILTER)
     keep_data: bool = parameter(True, "boolean")
 
     def fit_matrix(
@@ -65,6 +71,8 @@ class IndependentRidge(RidgeOfSides):
         return super().fit_matrix(row_features, np.empty((n_cols, 0)), Y)
 
     def _fit(self, row_features, row_vertices, col_features, col_vertices, Y):
+        """Solve (K + reg I) A = Y (Eq. 2); of the columns only their positions matter."""
+        # The columns have no features: their positions say which tasks have labels.
         self._n_given_tasks = col_features.shape[0]
         self._task_positions = slice(None) if col_vertices is None else col_vertices
         rows = VertexRidge(self, "row", row_features, row_vertices, "filter", "reg")
@@ -80,7 +88,7 @@ class IndependentRidge(RidgeOfSides):
         """Predictions (m', q) of all tasks for new row vertices, as ``CompleteKronRidge``'s."""
         check_is_fitted(self)
         row_features = as_features(row_features, "row_features")
-        weights = self._solve()[1]  # first, because it settles how vertices are embedded
+        weights = self._solve()[1]  # It comes first, as it settles how vertices are embedded.
         return np.asarray(self._rows.embed(row_features) @ weights)
 
     def predict(self, X: PairData) -> np.ndarray:
@@ -93,6 +101,7 @@ class IndependentRidge(RidgeOfSides):
                 "IndependentRidge predicts for the tasks of its training set only; TwoStepRidge "
                 "and CompleteKronRidge take new ones"
             )
+        # Columns without training labels have no task.
         position = np.full(X.n_cols, -1)
         position[self._task_positions] = np.arange(self.shape_[1])
         cols = position[X.cols]
@@ -105,13 +114,15 @@ class IndependentRidge(RidgeOfSides):
         return self.predict_matrix(X.row_features[used_rows])[rows, cols]
 
     def _left_out(self, setting, regs, folds, symmetric):
+        """Theorem 7, for one row or a fold of them."""
         if setting in ("C", "D") or symmetric:
             raise InputError(
                 f"{'symmetric=True' if symmetric else f'setting {setting!r}'} leaves out "
                 "tasks, for which IndependentRidge has no features"
             )
         check_exact(self._rows.filter)
-        given = eigenpairs([self._rows], min(regs[0]))[0], dense(self._kept_labels()), regs[0]
+        # Theorem 7 needs the hat matrix, by the eigenpairs of K.
+        (rows,), labels = eigenpairs([self._rows], min(regs[0])), dense(self._kept_labels())
         if folds is None:
-            return enumerate(ridge_leave_one_out(*given))
-        return enumerate(ridge_leave_folds_out(setting, *given, folds))
+            return enumerate(ridge_leave_one_out(rows, labels, regs[0]))
+        return enumerate(ridge_leave_folds_out(setting, rows, labels, regs[0], folds))

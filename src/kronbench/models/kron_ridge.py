@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -19,9 +20,19 @@ from kronbench.errors import InputError
 from kronbench.linalg import minres, multishift_minres
 from kronbench.linalg.krylov import LOST
 from kronbench.models._pair_classifier import check_pairs, check_targets, with_weight
-from kronbench.models._parameters import check_regs, estimator, parameter
-from kronbench.models._posterior import posterior_variance
-from kronbench.models._product_kernel_model import ProductKernelModel
+from kronbench.models._parameters import (
+    AT_LEAST_0,
+    COUNT,
+    KERNEL,
+    POSITIVE,
+    PRECISION,
+    WIDTH,
+    check_regs,
+    estimator,
+    parameter,
+)
+from kronbench.models._posterior import FittedProcess, posterior_variance
+from kronbench.models._product_kernel_model import PAIRWISE_KERNELS, PRODUCTS, ProductKernelModel
 from kronbench.models._ridge_path import (
     RidgePath,
     ThinPath,
@@ -36,16 +47,17 @@ from kronbench.pairs import Iterate, PairData
 from kronbench.pairs._cost_model import features_are_cheaper
 from kronbench.pairs.data import same_features
 
-# Up to which share of the norm of the scores they may be off where "auto" says nothing
-_NEAR = 3e-3
-# The same for a bound of what rounding may do, which is some twenty times what it does
-_DOUBT = 0.1
-# Up to which share of the norm of the labels "auto" leaves the scores of the primal form off
-_LEFT = 1e-4
-_SOME = 256  # pairs whose scores by the kernels are compared with those by their factors
-# How weights of a path ended, and what helps
-_ROUNDED = "was ended by rounding", "larger weights, double precision or scaled features"
-_FAR = (
+# "auto" warns where the error of the scores may be more than this share of their norm.
+_LARGEST_SCORE_ERROR = 3e-3
+# The same for a bound of the effect of rounding, which is some twenty times the effect itself.
+_LARGEST_ROUNDING_BOUND = 0.1
+# "auto" iterates in the primal form until the scores are off by this share of the labels' norm.
+_PRIMAL_SCORE_ERROR = 1e-4
+# Number of pairs whose scores by the kernels are compared with those by the kernels' factors.
+_COMPARED_PAIRS = 256
+# What a warning says of weights of a path: how they ended, and what helps.
+_END_BY_ROUNDING = "was ended by rounding", "larger weights, double precision or scaled features"
+_END_FAR_OFF = (
     "ended far from the optimum",
     "more iterations or larger weights, or solver='minres' if early stopping is intended",
 )
@@ -58,9 +70,11 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     Labels whose mean is not zero, such as affinities around 6, need ``fit_intercept=True``.
     Without it the model is pulled towards zero, and a warning says if that matters.
 
-    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs. MINRES solves
+    Minimizes 1/2 ||p - y||^2 + reg/2 ||f||^2 over functions f of pairs (Eq. 4). MINRES solves
     (Q + reg I) a = y with Q = R (G kron K) R' (dual), O(n (m + q)) an iteration, or
-    (X'X + reg I) w = X'y with X = R (T kron D) (primal), O(min(q d r + d n, m d r + r n)).
+    (X'X + reg I) w = X'y with X = R (T kron D) (primal), O(min(q d r + d n, m d r + r n)). As in
+    the paper K (m, m) and D (m, d) are the kernel and the features of the row vertices, G (q, q)
+    and T (q, r) those of the column vertices, and R picks the n pairs.
 
     Parameters
     ----------
@@ -70,8 +84,22 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         linear and its products have fewer operations; the optimum is the same. The primal form
         uses features of linear kernels, made dense; of others pivoted Cholesky factors that
         reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
-    {reg}
-    {kernels}
+    reg : float, default 1.0
+        Regularization weight, the paper's lambda > 0.
+    row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
+default "linear"
+        Positive semidefinite kernels of the row and the column vertices, as in
+        :func:`kronbench.linalg.gram`.
+    row_gamma, col_gamma : float, optional
+        Inverse squared widths of Gaussian kernels, exp(-gamma ||x - x'||^2).
+    pairwise : str or mapping from str to float, default "kronecker"
+        Kernel of pairs of :mod:`kronbench.pairs.pairwise`, or several with their weights in a sum
+        (dual form). In one array of features, and in an equal one, a vertex is a position. In
+        other arrays a vertex of prediction is that of training with the same values, and the same
+        id if both have ids. Where several have them it counts as new, with a UserWarning.
+    row_effect, col_effect : float, default 0.0
+        Added to the kernel of a vertex with itself: each known vertex may deviate from what its
+        features predict (dual form).
     fit_intercept : bool, default False
         Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
         function of the Gaussian process below. False as in the paper.
@@ -85,12 +113,29 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     tol : float, default 1e-8
         MINRES stops earlier when the residual has fallen by this factor. With 0, reaching
         ``max_iter`` gives no warning.
-    {product}
-    {verbose}
+    product : {"auto", "sparse", "dense", "lowrank"}, default "auto"
+        The ``method`` of :class:`kronbench.pairs.SampledKroneckerOperator`; "sparse" is the
+        paper's Algorithm 1.
+    dtype : {"float32", "float64"}, optional
+        Of features, products and coefficients; by default single where both sides have it.
+    verbose : bool or int, default False
+        Whether ``fit`` shows on standard error how far it is: a bar on a terminal, elsewhere a
+        line for each tenth of the most iterations. It changes no number.
 
     Attributes
     ----------
-    {fitted_pairs}
+    X_fit_ : PairData
+        The pairs of the training set, by reference, which predictions of the dual form read.
+    fitted_params_ : dict
+        The parameters of the fit. Predictions use them, whatever is set later.
+    dual_coef_ : (n,) array, dual form
+        Coefficients a of f(d, t) = sum_h a_h k(d_h, d) g(t_h, t).
+    coef_ : (d*r,) array, primal form, or where few linear features are decomposed
+        ``coef_.reshape(d, r)`` is the weight of each product of a row and a column feature.
+    feature_maps_ : two functions, where there is ``coef_``
+        From given features of row and of column vertices to those of the product.
+    intercept_ : float
+        Added to each score; 0.0 without ``fit_intercept``.
     n_iter_ : int
         Iterations made; 1 for singular values.
     objective_path_ : (n_iter_,) array
@@ -100,6 +145,8 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         "max_iter" does where "auto" is far from the optimum.
     converged_ : bool
         Whether ``tol`` was reached.
+    sample_weight_ : (n,) array or None
+        The weights of the pairs of ``X_fit_``, which ``predict_std`` reads.
     noise_variance_ : float
         (||y - p||^2 + reg ||f||^2) / n: the noise variance by maximum likelihood of labels that
         are a Gaussian process with the covariance (noise_variance / reg) k plus independent noise;
@@ -108,12 +155,27 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     """
 
     form: str = parameter("auto", StrOptions({"auto", "dual", "primal"}))
+    reg: float = parameter(1.0, POSITIVE)
+    row_kernel: str | Callable = parameter("linear", *KERNEL)
+    col_kernel: str | Callable = parameter("linear", *KERNEL)
+    row_gamma: float | None = parameter(None, *WIDTH)
+    col_gamma: float | None = parameter(None, *WIDTH)
+    pairwise: str | Mapping[str, float] = parameter("kronecker", *PAIRWISE_KERNELS)
+    row_effect: float = parameter(0.0, AT_LEAST_0)
+    col_effect: float = parameter(0.0, AT_LEAST_0)
+    fit_intercept: bool = parameter(False, "boolean")
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
+    max_iter: int = parameter(100, COUNT)
+    tol: float = parameter(1e-8, AT_LEAST_0)
+    product: str = parameter("auto", *PRODUCTS)
+    dtype: DTypeLike | None = parameter(None, *PRECISION, None)
+    verbose: bool | int = parameter(False, "verbose")
 
-    _root = None  # of the weights of the pairs
+    sample_weight_ = None  # until a fit has weights
 
     @property
     def _iterations_regularize(self):
+        """Whether reaching ``max_iter`` is meant: the paper's solver is stopped early."""
         return self.solver == "minres"
 
     def fit(
@@ -132,35 +194,41 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         self._check_parameters()
         X, y, weight = with_weight(X, y, sample_weight)
         y, intercept = self._centred(check_targets(X, y), weight)
-        self._root = None if weight is None else np.sqrt(weight)
+        # Weighted least squares are those of errors and features times the roots of the weights.
+        self.sample_weight_ = weight
+        root = None if weight is None else np.sqrt(weight)
         if not callback and (thin := self._thin_design(X)):
+            # Few features are decomposed, and a = (y - X w) / reg are the dual coefficients.
             maps, design = thin
-            found = ThinRidge(design, y, self._root).solve(self.reg)
-            dual_coef = found.residual / self.reg
-            certain = found.certain and self._factors_suffice(X, maps, found.coef, dual_coef)
+            solution = ThinRidge(design, y, root).solve(self.reg)
+            dual_coef = solution.residual / self.reg
+            certain = solution.certain and self._factors_suffice(X, maps, solution.coef, dual_coef)
             stop = "tol" if certain else "rounding"
-            self._set_fitted(X, maps, found.coef, np.array([found.objective]), stop)
+            self._set_fitted(X, maps, solution.coef, np.array([solution.objective]), stop)
             if self.form != "primal":
                 self.dual_coef_ = dual_coef
         else:
-            self._iterate(X, y, callback)
+            self._iterate(X, y, root, callback)
         self.intercept_ = intercept
+        # By maximum likelihood the noise is twice the minimum of the objective over n.
         n = len(y) if weight is None else weight.sum()
         self.noise_variance_ = 2 * self.objective_path_[-1] / n if self.n_iter_ else 0.0
         return self
 
     def _features_are_cheaper(self, X):
+        """Whether MINRES for the optimum makes fewer operations in the primal form."""
         if self.solver != "auto" or not self._has_features():
             return False
         sides = (X.rows, X.row_features), (X.cols, X.col_features)
+        # The operations of both forms follow from the numbers of vertices in use and of features.
         shapes = tuple((len(np.unique(index)), side.shape[1]) for index, side in sides)
         thin = is_thin(len(X), shapes[0][1] * shapes[1][1])
         return not thin and features_are_cheaper(len(X), shapes, self.max_iter)
 
     def _has_features(self):
         """Whether given features are those of the kernel of pairs."""
-        given = [self.pairwise, self.row_kernel, self.col_kernel]
-        linear = given == ["kronecker", "linear", "linear"]
+        kernels = [self.pairwise, self.row_kernel, self.col_kernel]
+        linear = kernels == ["kronecker", "linear", "linear"]
         return linear and not (self.row_effect or self.col_effect)
 
     def _thin_design(self, X):
@@ -174,66 +242,81 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             width = X.row_features.shape[1] * X.col_features.shape[1]
             if not self._has_features() or not is_thin(len(X), width):
                 return None
+            # The decomposition is in double precision, whatever that of the features.
             maps = self._make_feature_maps(X, np.float64)
+        # Only the factors say how many features a kernel that is not linear has.
         design = self._design(maps, X)
         width = design[0].shape[1] * design[1].shape[1]
         return (maps, design) if is_thin(len(X), width) else None
 
-    def _iterate(self, X, y, callback):
-        (unweighted, maps, _), root, reg = self._operator(X), self._root, self.reg
+    def _iterate(self, X, y, root, callback):
+        """Fit by MINRES; errors count times ``root`` (n,), the roots of the weights, if any."""
+        (unweighted, maps, _), reg = self._operator(X), self.reg
         dual = maps is None
         operator = weighted(unweighted, root, dual=dual)
         y = scaled(root, _in_precision(y, operator.dtype))
+        # The system of Section 4.1 is (Q + reg I) a = y in the dual,
         system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
+            # and in the primal it is (X'X + reg I) w = X'y.
             p = operator.shape[1]
             system = LinearOperator(
                 (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
             )
             b = operator.rmatvec(y)
             if self.solver == "auto" and (size := np.linalg.norm(b)):
-                # scores are off by X (X'X + reg I)^-1 times the residual, and |s / (s^2 + reg)| is
-                # at most 1 / (2 root(reg)): what is left of it should not matter beside y
+                # A residual moves the scores by X (X'X + reg I)^-1 times it, and no singular
+                # value s / (s^2 + reg) of that matrix is more than 1 / (2 root(reg)). The
+                # iterations go on until the bound is small beside y.
                 least = 2 * np.sqrt(reg) * np.linalg.norm(y) / size
-                tol = min(tol, max(tol, _LEFT) * least)
+                tol = min(tol, max(tol, _PRIMAL_SCORE_ERROR) * least)
 
         def risk(coef, residual):
-            """The scores, in the dual alone, and the objective, without a product."""
+            """The scores, in the dual alone, and the objective (Eq. 4), without a product."""
             if dual:
                 error = residual + reg * coef  # y - Q a
                 scores = y - error
                 return scores, 0.5 * float(error @ error) + 0.5 * reg * float(coef @ scores)
-            # with X'X w = b - reg w - residual, 1/2 ||X w - y||^2 + reg/2 ||w||^2 is
+            # With X'X w = X'y - reg w - residual, 1/2 ||X w - y||^2 + reg/2 ||w||^2 becomes this.
             return None, 0.5 * (yy - float(coef @ (b + residual)))
 
         def observe(coef, residual):
-            scores, now = risk(coef, residual)
-            objectives.append(now)
+            """Note the objective, and show the iterate to the callback; whether to stop."""
+            scores, objective = risk(coef, residual)
+            objectives.append(objective)
             if not callback:
                 return False
             scores = scores if dual else operator.matvec(coef)
-            if root is not None:  # the callback sees the pairs as they are
+            if root is not None:  # The callback sees the pairs as they are given.
                 coef, scores = scaled(root, coef) if dual else coef, scaled(1 / root, scores)
-            return callback(Iterate(len(objectives), coef, scores, now))
+            return callback(Iterate(len(objectives), coef, scores, objective))
 
         with self._shown(observe) as shown:
-            found = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=shown)
-        coef, off, stop = found.x, np.linalg.norm(found.residual), found.stop
+            end = minres(system, b, shift=reg, tol=tol, max_iter=self.max_iter, callback=shown)
+        coef, stop = end.x, end.stop
+        # The error bounds how far the scores are off those of the optimum.
+        score_error = np.linalg.norm(end.residual)
         if dual:
-            # scores are off by Q (Q + reg I)^-1 times the residual, which is no longer
-            scores, last = risk(coef, found.residual)
+            # The scores are off by Q (Q + reg I)^-1 times the residual, whose norm is at most that
+            # of the residual.
+            scores, objective = risk(coef, end.residual)
         else:
             scores = operator.matvec(coef)
             error = y - scores
-            last = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
-            off /= 2 * np.sqrt(reg)
-            spoilt = off > max(_DOUBT * np.linalg.norm(scores), self.tol * np.linalg.norm(y))
+            objective = 0.5 * float(error @ error) + 0.5 * reg * float(coef @ coef)
+            # The bound is that of above, and may be large even where ``tol`` was reached.
+            score_error /= 2 * np.sqrt(reg)
+            size = np.linalg.norm(scores)
+            largest = max(_LARGEST_ROUNDING_BOUND * size, self.tol * np.linalg.norm(y))
             dual_coef = scaled(root, error).astype(np.float64) / reg
-            if stop == "tol" and (spoilt or not self._factors_suffice(X, maps, coef, dual_coef)):
+            if stop == "tol" and (
+                score_error > largest or not self._factors_suffice(X, maps, coef, dual_coef)
+            ):
                 stop = "rounding"
-        near = off <= _NEAR * np.linalg.norm(scores)
-        # the objectives up to the iterate that is kept, whose own comes of a product
-        path = np.array([*objectives[: found.n_iter - 1], last] if found.n_iter else [])
+        near = score_error <= _LARGEST_SCORE_ERROR * np.linalg.norm(scores)
+        # The path ends with the iterate that is kept, whose objective comes of a product.
+        path = np.array([*objectives[: end.n_iter - 1], objective] if end.n_iter else [])
+        # Coefficients of the weighted pairs become those of the pairs.
         coef = scaled(root, coef) if dual else coef
         self._set_fitted(X, maps, coef, path, stop, near)
         if not dual and self.form == "auto":
@@ -242,19 +325,20 @@ class KronRidge(RegressorMixin, ProductKernelModel):
     def _factors_suffice(self, X, maps, coef, dual_coef):
         """Whether the factors of the kernels, which are near them, have the kernels' optimum.
 
-        Scores are off by no more than (Q - X X') a; some of the pairs are looked at.
+        With the dual coefficients a of a primal optimum the scores by the kernels are Q a, those
+        by the factors X X'a. The difference is looked at for some of the pairs.
         """
         if self.row_kernel == self.col_kernel == "linear":
-            return True
+            return True  # The features are the factors.
         double = copy.copy(self).set_params(dtype=np.float64)
-        some = X[np.arange(0, len(X), -(-len(X) // _SOME))]
-        (T, D, *pairs), (T_some, D_some, *pairs_some) = (
-            self._design(maps, of) for of in (X, some)
+        some = X[np.arange(0, len(X), -(-len(X) // _COMPARED_PAIRS))]
+        of_all, of_some = (
+            self._design_operator(rows.astype(float), cols.astype(float), *places)
+            for rows, cols, *places in (self._design(maps, X), self._design(maps, some))
         )
-        design = self._design_operator(T.astype(float), D.astype(float), *pairs)
-        few = self._design_operator(T_some.astype(float), D_some.astype(float), *pairs_some)
-        off = double._gram_operator(X, some) @ dual_coef - few @ (design.rmatvec(dual_coef))
-        return np.linalg.norm(off) <= _NEAR * np.linalg.norm(few @ coef)
+        by_kernels = double._gram_operator(X, some) @ dual_coef
+        difference = by_kernels - of_some @ (of_all.rmatvec(dual_coef))
+        return np.linalg.norm(difference) <= _LARGEST_SCORE_ERROR * np.linalg.norm(of_some @ coef)
 
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
@@ -274,29 +358,15 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         if X_test is not None:
             check_pairs(X_test)
         y, intercept = self._centred(y, None)
-        images = None
         if thin := self._thin_design(X):
-            maps, design = thin
-            ridge = ThinRidge(design, y)
-            found = [ridge.solve(reg) for reg in regs]
-            if X_test is not None:
-                features = products(*self._design(maps, X_test)).astype(np.float64, copy=False)
-                images = np.array([features @ one.coef for one in found])
-            lost = np.array([not one.certain for one in found])
-            _warn_of_path(lost, _ROUNDED, regs)
-            return RidgePath(
-                regs,
-                objective=np.array([[one.objective] for one in found]),
-                solutions=ThinPath(
-                    regs, np.array([one.residual for one in found]) / regs[:, None]
-                ),
-                test_images=images,
-                stop_reasons=tuple(np.where(lost, "rounding", "tol").tolist()),
-                last=np.zeros(len(regs), int),
-                intercept=intercept,
-                failed=tuple(lost.tolist()),
-            )
-        gram = operator = self._gram_operator(X)
+            path = self._thin_path(thin, y, regs, X_test, intercept)
+            _warn_of_path(np.array(path.failed), _END_BY_ROUNDING, regs)
+            return path
+        gram, images = self._gram_operator(X), None
+        operator = gram
+        test_images: list[np.ndarray] = []
+        # Where products are dense and the vertices are the same, one product with the pairs of
+        # both kinds costs no more than that with the training pairs.
         together = (
             X_test is not None
             and self.product == "dense"
@@ -304,77 +374,83 @@ class KronRidge(RegressorMixin, ProductKernelModel):
             and same_features(X_test.col_features, X.col_features)
             and (X_test.row_ids, X_test.col_ids) == (X.row_ids, X.col_ids)
         )
-        test_images: list[np.ndarray] = []
-        if X_test and together:  # a product with the training pairs, then the test pairs
-            rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
-            both = self._gram_operator(X, PairData(X.row_features, X.col_features, rows, cols))
-
-            def product(v):
-                image = both.matvec(v)
-                test_images.append(image[len(X) :])
-                return image[: len(X)]
-
-            operator = LinearOperator(gram.shape, matvec=product, dtype=both.dtype)
+        if X_test and together:
+            operator = self._with_test_pairs(X, X_test, test_images)
+        # The Lanczos basis of Q and y serves every weight: shifts leave a Krylov space as it is.
         y = _in_precision(y, operator.dtype)
         solutions = multishift_minres(operator, y, regs, tol=self.tol, max_iter=self.max_iter)
+        # The images of the basis give the test scores of all iterates.
         if together:
             images = np.array(test_images)
         elif X_test is not None:
             images = self._gram_operator(X, X_test).matmat(solutions.basis[:-1].T).T
-        if X_test and not solutions.n_iter:  # labels that are zero
+        if X_test and not solutions.n_iter:  # The labels are zero.
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
         reasons, last, lost, far = self._ends(gram, y, solutions, bounds)
-        _warn_of_path(lost, _ROUNDED, regs)
-        _warn_of_path(far, _FAR, regs)
+        _warn_of_path(lost, _END_BY_ROUNDING, regs)
+        _warn_of_path(far, _END_FAR_OFF, regs)
         failed = tuple((lost | far).tolist())
         return RidgePath(regs, objective, solutions, images, reasons, last, intercept, failed)
 
-    def _ends(self, gram, y, found, bounds):
-        """Why each weight ended, its last iterate that is what it claims to be, and two masks.
-
-        They say which weights rounding has ended, and which are far from the optimum.
-
-        The bounds of the residuals take no products; the weights that they leave in doubt do.
-        """
-        last = np.full(len(found.shifts), found.n_iter - 1)
-        if not found.n_iter:
-            return ("tol",) * len(last), last, *np.zeros((2, len(last)), bool)
-
-        def parted(j, k, allowed):
-            """Whether the residual of an iterate is more than ``allowed``."""
-            if bounds[j, k] <= allowed:
-                return False
-            x = found.iterate(j, k)
-            residual = y - gram.matvec(x) - found.shifts[j] * x
-            return not np.linalg.norm(residual) <= allowed
-
-        claimed, ends = found.residual_norms[:, -1], first_within(found, self.tol)
-        lost = np.zeros(len(last), bool)
-        # as for a single solution
-        attained = max(2 * self.tol, 100 * np.finfo(y.dtype).eps) * found.b_norm
-        reached = found.residual_norms.min(axis=1) <= self.tol * found.b_norm
-        for j in range(len(last)):
-            if parted(j, -1, claimed[j] + LOST * found.b_norm):
-                last[j] = np.argmin(np.nan_to_num(bounds[j], nan=np.inf))
-                lost[j] = not (reached[j] and ends[j] <= last[j])
-            elif reached[j]:
-                lost[j] = parted(j, ends[j], attained)
-        scores = (found.coefficients[:, -1] @ found.tridiagonal.T) @ found.basis
-        sizes = np.linalg.norm(scores, axis=1)
-        far = np.zeros(len(last), bool)
-        if not self._iterations_regularize:
-            # kernels to other pairs round otherwise than those of the residual
-            lost |= reached & ~(bounds[:, -1] <= _DOUBT * sizes)
-            if self.tol > 0:
-                far = ~(claimed <= _NEAR * sizes) & ~reached & ~lost
-        otherwise = "max_iter" if found.n_iter == self.max_iter else "breakdown"
-        reasons = tuple(
-            "rounding" if spoilt else "tol" if within else otherwise
-            for within, spoilt in zip(reached, lost, strict=True)
+    def _thin_path(self, thin, y, regs, X_test, intercept):
+        """The path of a design of few features, one solution a weight from one decomposition."""
+        (maps, design), images = thin, None
+        ridge = ThinRidge(design, y)
+        by_weight = [ridge.solve(reg) for reg in regs]
+        if X_test is not None:
+            features = products(*self._design(maps, X_test)).astype(np.float64, copy=False)
+            images = np.array([features @ one.coef for one in by_weight])
+        # Without iterations the basis of the path are the dual coefficients themselves.
+        dual_coefs = np.array([one.residual for one in by_weight]) / regs[:, None]
+        lost = np.array([not one.certain for one in by_weight])
+        return RidgePath(
+            regs,
+            objective=np.array([[one.objective] for one in by_weight]),
+            solutions=ThinPath(regs, dual_coefs),
+            test_images=images,
+            stop_reasons=tuple(np.where(lost, "rounding", "tol").tolist()),
+            last=np.zeros(len(regs), int),
+            intercept=intercept,
+            failed=tuple(lost.tolist()),
         )
-        return reasons, last, lost, far
+
+    def _with_test_pairs(self, X, X_test, test_images):
+        """Operator of X that appends to ``test_images`` the scores of each vector for X_test."""
+        rows, cols = np.append(X.rows, X_test.rows), np.append(X.cols, X_test.cols)
+        both = self._gram_operator(X, PairData(X.row_features, X.col_features, rows, cols))
+
+        def product(v):
+            image = both.matvec(v)
+            test_images.append(image[len(X) :])
+            return image[: len(X)]
+
+        return LinearOperator((len(X), len(X)), matvec=product, dtype=both.dtype)
+
+    def _ends(self, gram, y, solutions, bounds):
+        """Why each weight ended, its last true iterate, and two masks of weights.
+
+        An iterate is true whose residual is that of its recurrence. The masks tell which weights
+        rounding has ended, and which ended far from the optimum.
+        """
+        far = np.zeros(len(solutions.shifts), bool)
+        if not solutions.n_iter:  # The labels are zero.
+            return ("tol",) * len(far), np.full(len(far), -1), far.copy(), far
+        claimed = solutions.residual_norms
+        reached = claimed.min(axis=1) <= self.tol * solutions.b_norm
+        last, lost = _last_true_iterates(gram, y, solutions, bounds, reached, self.tol)
+        if not self._iterations_regularize:
+            # The scores Q a of the last iterates follow from Q V = V T for the tridiagonal T.
+            scores = (solutions.coefficients[:, -1] @ solutions.tridiagonal.T) @ solutions.basis
+            sizes = np.linalg.norm(scores, axis=1)
+            # Kernels between the training pairs and others have rounding of their own, which the
+            # residual does not show but the bound covers.
+            lost |= reached & ~(bounds[:, -1] <= _LARGEST_ROUNDING_BOUND * sizes)
+            if self.tol > 0:
+                far = ~(claimed[:, -1] <= _LARGEST_SCORE_ERROR * sizes) & ~reached & ~lost
+        otherwise = "max_iter" if solutions.n_iter == self.max_iter else "breakdown"
+        return _stop_reasons(reached, lost, otherwise), last, lost, far
 
     def predict(self, X: PairData, return_std: bool = False) -> Any:
         """Predictions (t,) for the t pairs of X, as ``decision_function``.
@@ -400,15 +476,64 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         check_is_fitted(self)
         check_pairs(X)
         then = self._as_fitted()
-        return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(then, X))
+        weight = then.sample_weight_
+        fitted = FittedProcess(
+            then,
+            gram_operator=then._gram_operator,
+            design=partial(then._design, then.feature_maps_) if hasattr(then, "coef_") else None,
+            design_operator=then._design_operator,
+            root=None if weight is None else np.sqrt(weight),
+        )
+        return np.sqrt(then.noise_variance_ / then.reg * posterior_variance(fitted, X))
+
+
+def _last_true_iterates(gram, y, solutions, bounds, reached, tol):
+    """Position of the last iterate of each weight whose residual is what it claims, and a mask.
+
+    The mask tells which weights rounding has ended: those without a true iterate that has reached
+    ``tol``, where the recurrence claims one.
+    """
+
+    def exceeds(j, k, largest):
+        """Whether ||y - (Q + reg_j I) a_k|| is more than ``largest``.
+
+        The bounds of the residuals take no products; a weight that they leave in doubt takes one.
+        """
+        if bounds[j, k] <= largest:
+            return False
+        a = solutions.iterate(j, k)
+        residual = y - gram.matvec(a) - solutions.shifts[j] * a
+        return not np.linalg.norm(residual) <= largest
+
+    claimed, ends = solutions.residual_norms[:, -1], first_within(solutions, tol)
+    last = np.full(len(claimed), solutions.n_iter - 1)
+    lost = np.zeros(len(last), bool)
+    # The largest residual of a weight that has reached ``tol``, as for a single solution
+    attained = max(2 * tol, 100 * np.finfo(y.dtype).eps) * solutions.b_norm
+    for j in range(len(last)):
+        if exceeds(j, -1, claimed[j] + LOST * solutions.b_norm):
+            # The recurrence has left the system: the iterate of the least bound is kept.
+            last[j] = np.argmin(np.nan_to_num(bounds[j], nan=np.inf))
+            lost[j] = not (reached[j] and ends[j] <= last[j])
+        elif reached[j]:
+            lost[j] = exceeds(j, ends[j], attained)
+    return last, lost
+
+
+def _stop_reasons(reached, lost, otherwise):
+    """A word for each weight: rounding before the tolerance before what ended the others."""
+    return tuple(
+        "rounding" if spoilt else "tol" if within else otherwise
+        for within, spoilt in zip(reached, lost, strict=True)
+    )
 
 
 def _in_precision(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Labels in the precision of the products, where their squares must be numbers."""
     with np.errstate(over="ignore"):
         cast = y.astype(dtype, copy=False)
-        size = np.square(cast).sum()
-    if y.any() and not np.finfo(dtype).tiny <= size < np.inf:
+        squares = np.square(cast).sum()
+    if y.any() and not np.finfo(dtype).tiny <= squares < np.inf:
         raise InputError(
             f"labels of size {np.abs(y).max():.0e} have no sum of squares in {np.dtype(dtype)}: "
             "scale them"
@@ -417,6 +542,7 @@ def _in_precision(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _warn_of_path(which, how, regs):
+    """ConvergenceWarning of the weights in the mask ``which``: how they ended, and what helps."""
     if which.any():
         ended, remedy = how
         warnings.warn(

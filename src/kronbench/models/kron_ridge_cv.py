@@ -38,10 +38,10 @@ from kronbench.pairs.data import known_vertices
 from kronbench.progress import progress
 
 _REGS = tuple(float(10.0**k) for k in np.arange(-3, 2.5, 0.5))
-_START = 0.1  # weight of what is not the chosen kernel, beside it
-_BOX = np.log(1e5)  # of each weight, either way
-_NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
-_KERNELS = [StrOptions(set(_NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
+_OTHER_KERNELS_WEIGHT = 0.1  # start of all kernels but the chosen one, which has 1
+_LOG_WEIGHT_RANGE = np.log(1e5)  # largest change of the logarithm of a weight
+_KERNEL_NAMES = ("linear", "tanimoto", "precomputed", "constant", "profile")
+_KERNELS = [StrOptions(set(_KERNEL_NAMES)), callable, Mapping, np.ndarray, "sparse matrix"]
 
 
 @estimator
@@ -62,7 +62,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         Gaussian kernel of a vertex's training labels beyond row and column effects.
     powers : tuple of int, default (1, 2)
         Elementwise powers of each candidate, which are kernels too.
-    regs : tuple of float
+    regs : tuple of float, default tuple(10.0**k for k in np.arange(-3, 2.5, 0.5))
         Weights of regularization to begin with, for kernels whose diagonals have the mean 1.
     effect : float, default 0.1
         Vertex effect of each side to begin with.
@@ -71,11 +71,15 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         :class:`kronbench.evaluation.SettingKFold`.
     gradient_steps : int, default 30
         Steps of L-BFGS at most; 0 ends with the grid.
-    max_iter, tol : int, float, default 200 and 1e-6
-        Of MINRES, in each system.
-    random_state : int, RandomState or None
+    max_iter : int, default 200
+        Iterations of MINRES in each system.
+    tol : float, default 1e-6
+        MINRES stops earlier when the residual has fallen by this factor.
+    random_state : int, RandomState or None, default None
         Of the random parts.
-    {verbose}
+    verbose : bool or int, default False
+        Whether ``fit`` shows on standard error how far it is: a bar on a terminal, elsewhere a
+        line for each tenth of the most iterations. It changes no number.
 
     Attributes
     ----------
@@ -115,6 +119,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Choose by the validation pairs, then fit to all."""
         self._check_parameters()
+        # Each validation part has base kernels of its own training pairs.
         y = check_targets(X, y)
         _check_vary(y, "y")
         regs = check_regs(self.regs).tolist()
@@ -124,13 +129,15 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                 raise InputError(f"cv is {cv} for {len(X)} pairs: give no more parts than pairs")
             cv = KFold(cv, shuffle=True, random_state=self.random_state)
         folds = [self._fold(X, y, *split) for split in check_cv(cv).split(X, y)]
+        # The grid takes one row kernel, one column kernel and a weight.
         names = ("row_kernel", "col_kernel", "reg", "error")
         self.cv_results_: dict[str, list] = {name: [] for name in names}
         kernels, reg = self._grid(folds, regs)
         self.best_score_ = min(self.cv_results_["error"])
         steps, bases = self.gradient_steps, (folds[0].rows, folds[0].cols)
         self.on_edge_ = ["reg"] if reg in (min(regs), max(regs)) and not steps else []
-        weights = self._begin(kernels, bases, _START if steps else 0)
+        # The descent begins at the best point of the grid, with a little of all other kernels.
+        weights = self._begin(kernels, bases, _OTHER_KERNELS_WEIGHT if steps else 0)
         if steps:
             weights = self._descend(folds, weights, reg, kernels)
         return self._finish(X, y, weights, reg)
@@ -140,13 +147,13 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         self._check_parameters()
         y, weights = check_targets(X, y), []
         for side in ("row", "col"):
-            given, bases = params[f"{side}_weights"], self._bases(X, y, side)
-            if strange := given.keys() - bases.keys():
+            chosen, bases = params[f"{side}_weights"], self._bases(X, y, side)
+            if strange := chosen.keys() - bases.keys():
                 raise InputError(
                     f"params have weights of {', '.join(sorted(strange))}: the {side} kernels are "
                     f"{', '.join(bases)}"
                 )
-            weights.append({name: given.get(name, 0.0) for name in bases})
+            weights.append({name: chosen.get(name, 0.0) for name in bases})
             weights[-1][None] = params[f"{side}_effect"]
         return self._finish(X, y, weights, params["reg"])
 
@@ -157,6 +164,8 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             raise InputError(f"{side}_kernels is empty: give at least one kernel")
         if not (self.powers and all(isinstance(k, Integral) and k >= 1 for k in self.powers)):
             raise InputError(f"powers is {self.powers!r}: give whole numbers from 1")
+        # Vertices without pairs have kernel values too, since they may be predicted. The level of
+        # a kernel is its mean diagonal over those with pairs.
         features, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
         size, bases = features.shape[0], {}
         for name, candidate in candidates.items():
@@ -167,11 +176,12 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             if _is_named(candidate, "profile"):
                 bases[name] = profile_kernel(X, y, side)
                 continue
-            if isinstance(candidate, str) and candidate not in _NAMES:
+            if isinstance(candidate, str) and candidate not in _KERNEL_NAMES:
                 raise InputError(
                     f"{side}_kernels has {candidate!r}: give one of "
-                    f"{', '.join(map(repr, _NAMES))}, a kernel function or a kernel matrix"
+                    f"{', '.join(map(repr, _KERNEL_NAMES))}, a kernel function or a kernel matrix"
                 )
+            # A candidate is a kernel of the features, or the matrix itself.
             named = isinstance(candidate, str) or callable(candidate)
             K = gram(features, kernel=candidate) if named else dense(candidate)
             if K.shape != (size, size):
@@ -190,20 +200,23 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         return bases
 
     def _in_powers(self, name, K):
+        """The elementwise powers of a kernel by name; the first has the kernel's own name."""
         return {name if power == 1 else f"{name}^{power}": K**power for power in self.powers}
 
     def _of_new(self, features, side):
         """The weighted sum (u, v) of the base kernels between new vertices and those of a side."""
         X, weights = self.X_fit_, self.best_params_[f"{side}_weights"]
-        given, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
-        total = np.zeros((features.shape[0], given.shape[0]))
+        training, used = getattr(X, f"{side}_features"), np.unique(getattr(X, f"{side}s"))
+        total = np.zeros((features.shape[0], training.shape[0]))
         for name, candidate in self._candidates(side).items():
+            # A kernel without weight is not evaluated, and may be one that has no new vertices.
             if not any(weights.get(of, 0) for of in (name, *self._in_powers(name, 1.0))):
                 continue
             if _is_named(candidate, "constant"):
                 total += weights[name]
                 continue
-            if _is_named(candidate, "profile"):  # a new vertex has the profile zero
+            if _is_named(candidate, "profile"):
+                # A new vertex has no labels, so that its profile is zero.
                 Z, gamma = profiles(X, self.y_fit_, side)
                 none = np.zeros((1, Z.shape[1]))
                 total += weights[name] * gram(none, Z, kernel="gaussian", gamma=gamma)
@@ -215,23 +228,26 @@ class KronRidgeCV(RegressorMixin, OfPairs):
                     "give 'precomputed' and the matrix as features"
                 )
             precomputed = _is_named(candidate, "precomputed")
-            check_columns(features, given.shape[0 if precomputed else 1], side, precomputed)
+            # The values are divided by the level of the kernel in the fit.
+            check_columns(features, training.shape[0 if precomputed else 1], side, precomputed)
             if precomputed:
-                diagonal, K = dense(given).diagonal()[used], dense(features)
+                diagonal, K = dense(training).diagonal()[used], dense(features)
             else:
-                diagonal = KernelColumns(given[used], candidate).diagonal()
-                K = gram(features, given, kernel=candidate)
+                diagonal = KernelColumns(training[used], candidate).diagonal()
+                K = gram(features, training, kernel=candidate)
             for of_power, base in self._in_powers(name, K / np.mean(diagonal)).items():
                 total += weights[of_power] * base
         return total
 
     def _candidates(self, side):
+        """The candidates of a side by name; a single one has a name of its own."""
         candidates = getattr(self, f"{side}_kernels")
         if isinstance(candidates, Mapping):
             return candidates
         return {candidates if isinstance(candidates, str) else "kernel": candidates}
 
     def _fold(self, X, y, train, test):
+        """A validation part, whose base kernels know the labels of its training pairs alone."""
         if not len(train) or not len(test):
             raise InputError("cv has a part without pairs: give training and validation pairs")
         _check_vary(y[train], "y of the training pairs of a validation part")
@@ -244,6 +260,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         ridge = self._ridge(1.0, self.effect, self.effect)
 
         def errors(fold, row, col):
+            """Mean squared errors of a part for all of ``regs``, from one Krylov space."""
             kernels = fold.rows[row], fold.cols[col]
             train, test = (part.with_features(*kernels) for part in (fold.train, fold.test))
             path = ridge.path(train, fold.y_train, regs, test)
@@ -256,8 +273,8 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         total = len(sides[0]) * len(sides[1]) * len(folds)
         with progress(total, "KronRidgeCV, grid", "path", self.verbose) as bar:
             for row, col in product(*sides):
-                found = np.mean([errors(fold, row, col) for fold in folds], axis=0)
-                for reg, error in zip(regs, found, strict=True):
+                mean_errors = np.mean([errors(fold, row, col) for fold in folds], axis=0)
+                for reg, error in zip(regs, mean_errors, strict=True):
                     self._note(row, col, reg, error)
         at = int(np.argmin(self.cv_results_["error"]))
         row, col, reg, _ = (values[at] for values in self.cv_results_.values())
@@ -266,19 +283,20 @@ class KronRidgeCV(RegressorMixin, OfPairs):
     def _tried_alone(self, side, bases):
         """All but "constant", which has nothing to say alone."""
         candidates = self._candidates(side)
-        found = [name for name in bases if not _is_named(candidates.get(name), "constant")]
-        return found or list(bases)
+        alone = [name for name in bases if not _is_named(candidates.get(name), "constant")]
+        return alone or list(bases)
 
     def _note(self, row, col, reg, error):
-        for of_key, value in zip(
-            self.cv_results_.values(), (row, col, float(reg), float(error)), strict=True
-        ):
-            of_key.append(value)
+        """Append a point of the grid or of the descent to ``cv_results_``."""
+        values = row, col, float(reg), float(error)
+        for column, value in zip(self.cv_results_.values(), values, strict=True):
+            column.append(value)
 
     def _begin(self, names, both_bases, share):
         """Weights of a row and a column kernel, beside them ``share`` among the others."""
         weights = []
         for chosen, bases in zip(names, both_bases, strict=True):
+            # The weight of the identity, the vertex effect, comes last and has no name.
             others = share / max(len(bases) - 1, 1)
             weights.append({name: 1.0 if name == chosen else others for name in bases})
             weights[-1][None] = self.effect
@@ -286,45 +304,53 @@ class KronRidgeCV(RegressorMixin, OfPairs):
 
     def _descend(self, folds, weights, reg, names):
         """L-BFGS on the logarithms of all weights; reg stays, as their scale stands for it."""
+        # The logarithms are those of the row weights, their effect, the column weights, their
+        # effect.
         n_rows = len(weights[0])
         start = np.log(np.concatenate([list(side.values()) for side in weights]))
         tried: list = []
 
         def loss(logs):
+            """The mean validation error of the parts, and its gradient by the logarithms."""
             row_weights, col_weights = np.split(np.exp(logs), [n_rows])
             value, gradient = 0.0, np.zeros_like(logs)
             for fold in folds:
-                found, by_rows, by_cols = validation_loss(
+                error, by_rows, by_cols = validation_loss(
                     *(fold, row_weights, col_weights, reg), tol=self.tol, max_iter=self.max_iter
                 )
-                value += found / len(folds)
+                value += error / len(folds)
                 gradient += np.concatenate([by_rows, by_cols]) / len(folds)
             self._note("sum", "sum", reg / (row_weights.sum() * col_weights.sum()), value)
             tried.append((value, logs.copy()))
             return value, gradient
 
-        box = [(x - _BOX, x + _BOX) for x in start]
+        box = [(x - _LOG_WEIGHT_RANGE, x + _LOG_WEIGHT_RANGE) for x in start]
         options = {"maxiter": self.gradient_steps, "maxfun": 2 * self.gradient_steps}
         how = {"method": "L-BFGS-B", "jac": True, "bounds": box, "options": options}
         with progress(self.gradient_steps, "KronRidgeCV, weights", "step", self.verbose) as bar:
             minimize(loss, start, callback=lambda _: bar.update(), **how)
+        # The best point that was tried counts, as the last one of a search need not be the best.
         best_value, logs = min(tried, key=lambda one: one[0])
-        if best_value > self.best_score_:  # the point of the grid has no other kernels
+        # The best point of the grid has none of the other kernels that the search began with.
+        if best_value > self.best_score_:
             return self._begin(names, (folds[0].rows, folds[0].cols), 0)
         self.best_score_ = best_value
+        # The labels name the weights that the box has stopped.
         labels = [
             f"{side} {name or 'effect'}"
             for side, of_side in zip(("row", "col"), weights, strict=True)
             for name in of_side
         ]
-        self.on_edge_ += np.array(labels)[np.abs(logs - start) > _BOX - 1e-6].tolist()
+        self.on_edge_ += np.array(labels)[np.abs(logs - start) > _LOG_WEIGHT_RANGE - 1e-6].tolist()
         return [
             dict(zip(side, map(float, values), strict=True))
             for side, values in zip(weights, np.split(np.exp(logs), [n_rows]), strict=True)
         ]
 
     def _finish(self, X, y, weights, reg):
-        # from left to right: Python's own sum compensates from 3.12 on
+        """Fit to all pairs with these weights of each side, divided by their sums."""
+        # The scale of the kernels goes to reg and the effects: c K + e I is c (K + (e / c) I). The
+        # sum is from left to right, as Python's own compensates from 3.12 on.
         scales = [reduce(add, (w for name, w in side.items() if name)) for side in weights]
         effects = [side.pop(None) / scale for side, scale in zip(weights, scales, strict=True)]
         weights = [
@@ -344,12 +370,14 @@ class KronRidgeCV(RegressorMixin, OfPairs):
             for side, of_side in zip(("row", "col"), weights, strict=True)
         )
         self.best_estimator_ = self._ridge(self.best_params_["reg"], *effects)
+        # The kernel matrices are the features of the fit, and vertices are known by position.
         pairs = X.with_features(*self.kernels_)
         pairs.row_ids, pairs.col_ids = (tuple(map(str, range(len(K)))) for K in self.kernels_)
         self.dual_coef_ = self.best_estimator_.fit(pairs, y - self.intercept_).dual_coef_
         return self
 
     def _ridge(self, reg, row_effect, col_effect):
+        """The ridge regression over summed kernel matrices, which all steps of the choice fit."""
         options: dict[str, Any] = {"row_effect": row_effect, "col_effect": col_effect}
         options |= {"row_kernel": "precomputed", "col_kernel": "precomputed"}
         options |= {"solver": "minres", "max_iter": self.max_iter, "tol": self.tol}
@@ -366,6 +394,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
         check_pairs(X)
         values, ids = [], []
         for side, K in zip(("row", "col"), self.kernels_, strict=True):
+            # Known vertices take their rows of the summed kernel, new ones are evaluated.
             at = known_vertices(X, self.X_fit_, side)
             new = np.flatnonzero(at < 0)
             if not np.array_equal(at, np.arange(len(K))):
@@ -383,7 +412,7 @@ class KronRidgeCV(RegressorMixin, OfPairs):
 
 
 def _is_named(candidate, name):
-    return isinstance(candidate, str) and candidate == name  # it may be an array
+    return isinstance(candidate, str) and candidate == name  # A candidate may be an array.
 
 
 def _check_vary(y, name):

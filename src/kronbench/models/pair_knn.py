@@ -24,19 +24,17 @@ from kronbench.models._pair_classifier import (
 from kronbench.models._parameters import COUNT, estimator, parameter
 from kronbench.pairs import PairData
 
-_BLOCK_BYTES = 2**26  # of distances, or of features and neighbours, of a block that is predicted
-_SMALLEST = 1e-150  # feature whose square is in the range of double precision
-_LARGEST_ROUNDING = 1e-4  # of squared distances, beside how far the vertices of a side lie apart
-_EMPTY = np.iinfo(np.int32).min
+_BLOCK_BYTES = 2**26  # memory for distances, or features and neighbours, of a predicted block
+_SMALLEST_FEATURE = 1e-150  # its square is in the range of double precision
+# Rounding of squared distances, as a share of how far the vertices of a side lie apart
+_LARGEST_DISTANCE_ROUNDING = 1e-4
+_EMPTY_CELL = np.iinfo(np.int32).min
 _MOST_PAIRS = 2**30  # twice the place of a pair, plus its label, is an int32
 _MOST_CELLS = 2**31  # 8 GiB of index
 
 
-@estimator
 class PairNeighborsClassifier(PairClassifier):
     """``_path(X, n_neighbors)`` has the decision values (n, L) for L increasing numbers."""
-
-    n_neighbors: int = parameter(5, COUNT)
 
     def decision_path(self, X: PairData, n_neighbors: Sequence[int]) -> np.ndarray:
         """Decision values (n, L) for L numbers of neighbours, from one search.
@@ -46,6 +44,7 @@ class PairNeighborsClassifier(PairClassifier):
         X = self._checked_pairs(X)
         for number in n_neighbors:
             self._check_neighbors(number)
+        # A search needs increasing numbers, each once.
         increasing, position = np.unique(n_neighbors, return_inverse=True)
         return self._path(X, increasing)[:, position]
 
@@ -56,10 +55,11 @@ class PairNeighborsClassifier(PairClassifier):
         signs = super()._start_fit(X, y)
         self._n_pairs = len(X)
         self._check_neighbors(self.n_neighbors)
+        # Squares beyond the range of numbers would make vertices equal that are not.
         for side in ("row", "col"):
             features = as_floats(getattr(X, f"{side}_features"))
             largest = float(abs(features).max()) if 0 not in features.shape else 0.0
-            if largest and not _SMALLEST < largest < 1 / _SMALLEST:
+            if largest and not _SMALLEST_FEATURE < largest < 1 / _SMALLEST_FEATURE:
                 raise InputError(
                     f"{side}_features has {largest:.3g} for the largest, and squared distances "
                     "leave the range of double precision: scale the features"
@@ -67,6 +67,7 @@ class PairNeighborsClassifier(PairClassifier):
         return signs
 
     def _check_neighbors(self, number):
+        """InputError unless there are so many training pairs."""
         if not (isinstance(number, Integral) and 1 <= int(number) <= self._n_pairs):
             raise InputError(
                 f"n_neighbors is {number} with {self._n_pairs} training pairs: "
@@ -93,8 +94,13 @@ class PairKNN(PairNeighborsClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     """
+
+    n_neighbors: int = parameter(5, COUNT)
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
         """Index the n training pairs of X with labels y (n,) of two values."""
@@ -107,17 +113,20 @@ class PairKNN(PairNeighborsClassifier):
                 f"most {_MOST_PAIRS} pairs and {_MOST_CELLS} cells; give fewer pairs, or use "
                 "PairSklearnKNN, which knows no cells"
             )
-        flat = rows * shape[1] + cols  # positions have 64 bits
+        # Pairs are sorted by their cell, and then by their position in X, which settles ties.
+        flat = rows * shape[1] + cols  # Positions have 64 bits.
         order = np.argsort(flat, kind="stable")
         flat = flat[order]
         # An entry is twice the place of a pair in this order, plus its label: what the search
         # meets first, the cell, then tells all it needs of a pair that is alone there.
         self._entries = (2 * np.arange(len(flat)) + (signs[order] > 0)).astype(np.int32)
+        # ``_repeated`` says that the next pair is of the same cell. A cell holds the entry of its
+        # only pair, -1 minus the entry of the first of several, or ``_EMPTY_CELL``.
         self._repeated = np.append(flat[1:] == flat[:-1], False)
         alone = ~self._repeated
         alone[1:] &= alone[:-1]
         first = np.append(True, ~self._repeated[:-1])
-        self._cell = np.full(shape, _EMPTY, dtype=np.int32)
+        self._cell = np.full(shape, _EMPTY_CELL, dtype=np.int32)
         self._cell.ravel()[flat[first]] = np.where(alone, self._entries, -1 - self._entries)[first]
         return self
 
@@ -125,6 +134,8 @@ class PairKNN(PairNeighborsClassifier):
         scores = np.empty((len(X), len(n_neighbors)))
         row_vertices, rows, col_vertices, cols = occurring(X)
         col_order, col_distance = _nearest_first(col_vertices, self._col_vertices)
+        # Test rows come in blocks whose distances fit; the pairs of a block are next to each
+        # other in the order of rows.
         by_row = np.argsort(rows, kind="stable")
         for block in _blocks(len(row_vertices), len(self._row_vertices)):
             row_order, row_distance = _nearest_first(row_vertices[block], self._row_vertices)
@@ -150,6 +161,7 @@ def _nearest_first(vertices, training):
 
 
 def _blocks(n_rows, n_columns):
+    """Slices of rows whose numbers, 8 bytes each, fit in a block."""
     step = max(1, _BLOCK_BYTES // (8 * n_columns))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
@@ -166,6 +178,7 @@ def _search(
         nearest = np.empty(capacity, np.int32)
         guess = np.inf
         for p in range(c * chunk, min((c + 1) * chunk, len(rows))):
+            # The search is repeated with a wider bound until it has found enough pairs.
             i, j = rows[p], cols[p]
             size = 0
             while size < capacity:
@@ -177,6 +190,7 @@ def _search(
             # The last pair's K-th distance bounds the next search: without a bound the walk along
             # the first row would collect K pairs that are far away in the other feature.
             guess = 1.5 * distances[0]
+            # The numbers of neighbours fall, and the farthest pairs leave the heap one by one.
             positive = 0
             for k in range(capacity):
                 positive += nearest[k] & 1
@@ -195,6 +209,8 @@ def _fill_heap(
 ):  # fmt: skip
     """Put the nearest training pairs within ``bound`` into a heap; how many there are."""
     size, capacity = 0, len(distances)
+    # Training rows come from the nearest on, and in each the columns likewise: neither loop
+    # can find a closer pair once its distance is beyond the bound.
     for a in range(len(row_order)):
         if row_distance[a] + col_distance[0] > bound:
             break
@@ -204,15 +220,17 @@ def _fill_heap(
             if d > bound:
                 break
             entry = cells[col_order[b]]
-            if entry == _EMPTY:
+            if entry == _EMPTY_CELL:
                 continue
+            # A cell of several pairs leads to the first of them, which the others follow.
             place = -1
             if entry < 0:
                 entry = -1 - entry
                 place = entry // 2
             while True:
                 if size < capacity:
-                    # add it at the end, below nearer ones that move down: the root is the farthest
+                    # It is added at the end, and nearer pairs above it move down: the root of the
+                    # heap is the farthest pair, of equal distances the one of the larger entry.
                     node = size
                     while node > 0:
                         parent = (node - 1) // 2
@@ -226,6 +244,7 @@ def _fill_heap(
                     size += 1
                 elif d < distances[0] or (d == distances[0] and entry < nearest[0]):
                     _sift_down(distances, nearest, size, d, entry)
+                # A full heap bounds the search by its farthest pair.
                 if size == capacity:
                     bound = min(bound, distances[0])
                 if place < 0 or not repeated[place]:
@@ -243,6 +262,7 @@ def _sift_down(distances, nearest, size, d, entry):
         child = 2 * node + 1
         if child >= size:
             break
+        # The farther child moves up until the new pair is farther than both.
         right = child + 1
         if right < size and (
             distances[right] > distances[child]
@@ -271,9 +291,13 @@ class PairSklearnKNN(PairNeighborsClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     """
 
+    n_neighbors: int = parameter(5, COUNT)
     algorithm: str = parameter("auto", StrOptions({"auto", "ball_tree", "kd_tree", "brute"}))
 
     def fit(self, X: PairData, y: ArrayLike) -> Self:
@@ -282,14 +306,16 @@ class PairSklearnKNN(PairNeighborsClassifier):
         self._search = KNeighborsClassifier(self.n_neighbors, algorithm=self.algorithm)
         vertices = occurring(X)
         self._search.fit(concatenated(*vertices), self._signs)
-        # Pairs that share a vertex are apart in the features of the other side alone
+        # Pairs that share a vertex are apart in the features of the other side alone, so that
+        # rounding counts beside the side that spreads less.
         if self._search._fit_method == "brute":
             spreads = [side.var(axis=0).sum() for side in vertices[::2]]
             least = min([spread for spread in spreads if spread > 0], default=np.inf)
-            warn_of_rounded_squares(X, _LARGEST_ROUNDING * least, "use PairKNN")
+            warn_of_rounded_squares(X, _LARGEST_DISTANCE_ROUNDING * least, "use PairKNN")
         return self
 
     def _path(self, X, n_neighbors):
+        # One search finds the most neighbours, whose sorted labels are summed for the fewer.
         largest = n_neighbors[-1]
         scores = np.empty((len(X), len(n_neighbors)))
         step = max(1, _BLOCK_BYTES // (8 * max(self.n_features_in_, 2 * largest)))

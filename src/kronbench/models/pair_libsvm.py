@@ -13,8 +13,8 @@ from kronbench.models._parameters import POSITIVE, estimator, parameter
 from kronbench.models.kron_newton import KronNewton
 from kronbench.pairs import PairData
 
-# Of the exponent of a kernel value: relative errors of as much in the values of close pairs.
-_LARGEST_ROUNDING = 1e-4
+# Error of the exponent of a kernel value: close pairs have as large a relative error.
+_EXPONENT_ROUNDING = 1e-4
 
 
 @estimator
@@ -40,7 +40,10 @@ class PairLibSVM(PairClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     support_, support_pairs_ : (s,) integer array, and PairData
         Positions of the support pairs among the training pairs, and these pairs.
     dual_coef_ : (s,) array
@@ -59,9 +62,10 @@ class PairLibSVM(PairClassifier):
         """Train on n pairs with labels y (n,) of two values; between quadratic and cubic in n."""
         signs = self._start_fit(X, y)
         if not self.precompute:
-            warn_of_rounded_squares(X, _LARGEST_ROUNDING / self.gamma, "give precompute=True")
+            warn_of_rounded_squares(X, _EXPONENT_ROUNDING / self.gamma, "give precompute=True")
         model = _libsvm().train(self, X, signs)
-        # LibSVM counts a class as positive by the order of the labels that it met
+        # LibSVM counts a class as positive by the order of the labels that it met: the arrays are
+        # turned so that ``classes_[1]`` is positive.
         orientation = model.get_labels()[0]
         count = (model.l,)
         self.support_ = np.ctypeslib.as_array(model.sv_indices, count) - 1
@@ -78,6 +82,7 @@ class PairLibSVM(PairClassifier):
         return model
 
     def _decision_function(self, X):
+        # A model that was copied or read from a pickle has no C structures: they are made anew.
         if self._model is None:
             self._model = _libsvm().Model(self)
         return self._model.values(X)
@@ -99,7 +104,7 @@ def gaussian_svm(
     """A fitted model with these coefficients, which predicts by sampled Kronecker products."""
     kernels: Any = {"row_kernel": "gaussian", "col_kernel": "gaussian"}
     kernels |= {"row_gamma": gamma, "col_gamma": gamma}
-    # the paper's product, whatever this machine does fastest
+    # The product is the paper's, whatever this machine does fastest.
     model = KronNewton(loss="l1svm", product="sparse", **kernels)
     model.X_fit_, model.dual_coef_, model.intercept_ = pairs, dual_coef, intercept
     model.classes_ = np.array([-1.0, 1.0])

@@ -17,7 +17,7 @@ from kronbench.pairs import PairData
 
 _LOSSES = {"hinge": "hinge", "logistic": "log_loss"}
 _FORMS = ("primal", "dual")
-# Concatenated features beyond this come in blocks; scikit-learn holds them twice for a moment.
+# Concatenated features beyond this come in blocks, as scikit-learn holds them twice for a moment.
 _MOST_BYTES = 9 * 2**27
 
 
@@ -36,9 +36,9 @@ class PairSGD(PairClassifier):
         The hinge max(0, 1 - y f), or log(1 + exp(-y f)).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
-    n_updates : int, default 1,000,000
+    n_updates : int, default 1_000_000
         Number of pairs to visit at least, the paper's; whole passes are made.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default None
         Order of the pairs.
     form : {"primal", "dual"}, default "primal"
         "dual" makes the same steps with (m, m) and (q, q) inner products of the training vertices:
@@ -47,7 +47,10 @@ class PairSGD(PairClassifier):
 
     Attributes
     ----------
-    {pair_classes}
+    classes_ : (2,) array
+        The larger label is positive.
+    n_features_in_ : int
+        d + r.
     row_coef_, col_coef_ : (d,) and (r,) arrays
         Weights of the features as given.
     intercept_ : float
@@ -78,12 +81,15 @@ class PairSGD(PairClassifier):
         signs = self._start_fit(X, y)
         weight = np.ones(len(signs)) if weight is None else weight
         row_features, rows, col_features, cols = occurring(X)
+        # Each vertex counts once in the mean and the scale, however many pairs it has.
         row_mean, row_scale = _standardize(row_features)
         col_mean, col_scale = _standardize(col_features)
+        # The number of passes is the least with so many updates.
         self.n_iter_ = max(1, -(-self.n_updates // len(signs)))
         steps = self._dual_steps if self.form == "dual" else self._primal_steps
         pairs = row_features, rows, col_features, cols
         row_coef, col_coef, intercept = steps(*pairs, signs, weight)
+        # w'(d - mean) / scale + b is the score of the features as given.
         self.row_coef_ = row_coef / row_scale
         self.col_coef_ = col_coef / col_scale
         shift = row_mean @ self.row_coef_ + col_mean @ self.col_coef_
@@ -91,11 +97,14 @@ class PairSGD(PairClassifier):
         return self
 
     def _primal_steps(self, row_features, rows, col_features, cols, signs, weight):
+        """Weights and intercept by ``SGDClassifier`` on concatenated features."""
         n, d = len(signs), row_features.shape[1]
         rng = check_random_state(self.random_state)
         settings = {"alpha": self.reg / n, "max_iter": self.n_iter_, "random_state": rng}
         sgd = SGDClassifier(loss=_LOSSES[self.loss], tol=None, **settings)
         step = max(1, _MOST_BYTES // (8 * sum(self._widths)))
+        # All pairs at once where memory allows; else blocks of pairs in a random order of each
+        # pass, as ``fit`` shuffles them.
         if step >= n:
             whole = concatenated(row_features, rows, col_features, cols)
             sgd.fit(whole, signs, sample_weight=weight)
@@ -109,7 +118,8 @@ class PairSGD(PairClassifier):
         return sgd.coef_[0, :d], sgd.coef_[0, d:], sgd.intercept_[0]
 
     def _dual_steps(self, row_features, rows, col_features, cols, signs, weight):
-        # the draws of SGDClassifier.fit: the second is the seed of its order
+        """Weights and intercept of the same steps, by inner products of the vertices."""
+        # SGDClassifier.fit draws twice, and the second number is the seed of its order.
         rng = check_random_state(self.random_state)
         most = np.iinfo(np.int32).max
         _, seed = rng.randint(1, most), rng.randint(most)
@@ -128,7 +138,8 @@ class PairSGD(PairClassifier):
 def _standardize(features):
     """Standardize in place; the mean and the scale taken off."""
     mean, scale = features.mean(axis=0), features.std(axis=0)
-    scale[scale <= 10 * np.finfo(float).eps * np.abs(mean)] = 1.0  # constant up to rounding
+    # A feature that is constant up to rounding has no scale.
+    scale[scale <= 10 * np.finfo(float).eps * np.abs(mean)] = 1.0
     features -= mean
     features /= scale
     return mean, scale
@@ -144,12 +155,15 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
     n, m, q = len(signs), len(row_gram), len(col_gram)
     row_coef, col_coef = np.zeros(m), np.zeros(q)
     row_scores, col_scores = np.zeros(m), np.zeros(q)
-    factor, intercept = 1.0, 0.0  # the weights are kept beside a common factor
+    # Weights and scores are kept beside a common factor, so that the decay of a step costs O(1).
+    factor, intercept = 1.0, 0.0
+    # t0 is such that the first step has the length 1 / (alpha t0) = alpha^(-1/4).
     first = 1.0 / (alpha**-0.25 * alpha)
     order = np.arange(n)
     t = 0
     for _ in range(passes):
-        # scikit-learn's Fisher and Yates with a xorshift generator, each pass from one seed
+        # scikit-learn shuffles by Fisher and Yates with a xorshift generator, each pass from the
+        # same seed but from the order of the last one.
         state = np.uint32(seed) if seed != 0 else np.uint32(1)
         for i in range(n - 1):
             state ^= np.uint32(state << np.uint32(13))
@@ -159,14 +173,18 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
             order[i], order[j] = order[j], order[i]
         for h in order:
             i, j, y = rows[h], cols[h], signs[h]
+            # The pair has the score p, and the step the length eta.
             p = factor * (row_scores[i] + col_scores[j]) + intercept
             eta = 1.0 / (alpha * (first + t))
             t += 1
+            # The step is minus the derivative of the loss, times the length and the weight of the
+            # pair.
             if logistic:
                 step = eta * y / (1.0 + np.exp(y * p))
             else:
                 step = eta * y if y * p <= 1.0 else 0.0
             step *= weight[h]
+            # The regularization shrinks the weights; a small factor goes into the vectors in time.
             factor *= max(0.0, 1.0 - eta * alpha)
             if factor < 1e-9:
                 row_scores *= factor
@@ -174,6 +192,8 @@ def _descend(row_gram, col_gram, rows, cols, signs, weight, logistic, alpha, pas
                 row_coef *= factor
                 col_coef *= factor
                 factor = 1.0
+            # A step along [d_i, t_j] adds to two coefficients, and to scores by two rows of inner
+            # products. The intercept is not regularized.
             if step != 0.0:
                 scaled = step / factor
                 row_coef[i] += scaled

@@ -44,8 +44,8 @@ class VertexScaler(TransformerMixin, OfPairs):
         check_pairs(X)
         self.row_mean_, self.row_scale_ = _moments(self.rows, X.row_features, X.rows)
         self.col_mean_, self.col_scale_ = _moments(self.cols, X.col_features, X.cols)
-        # Of a caller's own: of a side which is not scaled some features, their product with a
-        # matrix, and this matrix, which other features are times.
+        # A caller may let a side that is not scaled be multiplied by a matrix: an entry has the
+        # training features, their product with the matrix, and the matrix.
         self._projections: dict = {}
         return self
 
@@ -63,10 +63,11 @@ class VertexScaler(TransformerMixin, OfPairs):
 
     def _features(self, features, side):
         if side in self._projections:
-            given, image, projection = self._projections[side]
+            training, image, projection = self._projections[side]
             check_columns(features, len(projection), side)
             # A product has other last bits on another machine, where a vertex would not be known.
-            return image if same_features(features, given) else features @ projection
+            return image if same_features(features, training) else features @ projection
+        # Sparse features stay sparse where those of the fit were not centred.
         mean, scale = getattr(self, f"{side}_mean_"), getattr(self, f"{side}_scale_")
         if scale is None:
             return features
@@ -77,6 +78,7 @@ class VertexScaler(TransformerMixin, OfPairs):
 
 
 def _moments(wanted, features, index):
+    """Mean and standard deviation of the features of the vertices in use; None if not wanted."""
     if not wanted:
         return None, None
     # Imported here: it loads half of scikit-learn, which predictions do not need.
