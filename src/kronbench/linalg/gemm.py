@@ -47,33 +47,37 @@ class _OneThread:
     def __enter__(self):
         with self._lock:
             if self._inside == 0:
-                self._before = [(set_threads, get()) for get, set_threads in _blas_libraries()]
-                for set_threads, _ in self._before:
-                    set_threads(1)
+                # A library that has one thread already is not asked to set it.
+                counts = [(library, library.get_num_threads()) for library in _blas_libraries()]
+                self._before = [(library, n) for library, n in counts if n != 1]
+                for library, _ in self._before:
+                    _set_blas_threads(library, 1)
             self._inside += 1
 
     def __exit__(self, *exception):
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                for set_threads, n_threads in self._before:
-                    set_threads(n_threads)
+                for library, n_threads in self._before:
+                    _set_blas_threads(library, n_threads)
 
 
 @functools.cache
 def _blas_libraries():
-    """How to get and to set the threads of each BLAS.
+    """Threadpoolctl's controllers of the BLAS of numpy and that of scipy."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
-    OpenBLAS is asked itself: threadpoolctl ignores what is not asked by the thread that set its
-    threads first, and the last to leave is often another.
+
+def _set_blas_threads(library, n_threads):
+    """Set the threads of a BLAS, whichever thread asks, and leave the right to set them free.
+
+    From 3.8 on threadpoolctl ignores all threads but the first that set those of OpenBLAS, and
+    the last to leave ``one_blas_thread`` is often another one.
     """
-    names = [f"{a}openblas_set_num_threads{b}" for a in ("", "scipy_") for b in ("", "64_", "_64")]
-    found = []
-    for library in ThreadpoolController().select(user_api="blas").lib_controllers:
-        own = [getattr(library.dynlib, name) for name in names if hasattr(library.dynlib, name)]
-        own = own if own and library.threading_layer != "openmp" else [library.set_num_threads]
-        found.append((library.get_num_threads, own[0]))
-    return found
+    free = getattr(library, "clear_controlling_thread", lambda **_: None)
+    free(force=True)
+    library.set_num_threads(n_threads)
+    free(force=True)
 
 
 one_blas_thread = _OneThread()

@@ -5,16 +5,15 @@ rows are read from L1 or L2; what belongs to one row of the sparse matrix stays 
 ``accumulate`` adds up weighted rows of a panel (a sparse matrix times a dense one), ``contract``
 takes inner products with them (a dense times a dense one where a sparse one has entries).
 
-The innermost loops are plain numba. Where :mod:`kronbench.linalg.vector_instructions` is there
-and numba is one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN_NUMBA`` is 1.
-The sums are the same to rounding. No result depends on the number of threads: every sum is formed
+The innermost loops are plain numba. Where ``_native/vector_instructions.py`` is there and numba is
+one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN`` is 1. The sums are the same
+to rounding. No result depends on the number of threads: every sum is formed
 in one thread in the same order.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -26,21 +25,18 @@ from numba.extending import overload
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from kronbench.linalg._native.switch import NUMBA_BEFORE, SWITCHED_OFF
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, in_threads
 
-# The first numba that the vector instructions were not tried with. Where
-# tests/linalg/test_panel_loops.py passes with a newer one, raise it.
-NUMBA_BEFORE = (0, 69)
-
 vector_instructions: Any = None
-if numba.version_info.short < NUMBA_BEFORE:
+if not SWITCHED_OFF and numba.version_info.short < NUMBA_BEFORE:
     with contextlib.suppress(ImportError):  # an optional file
-        from kronbench.linalg import vector_instructions
+        from kronbench.linalg._native import vector_instructions
 
 # The argument ``plain`` of the kernels: None for vector instructions, True for numba's loops. No
-# constant, so that numba's cache tells the two apart.
-_WISH = os.environ.get("KRONBENCH_PLAIN_NUMBA", "0") not in ("", "0")
-PLAIN = True if _WISH or vector_instructions is None else None
+# constant, so that numba's cache tells the two apart. Where there are no vector instructions no
+# caller may pass None: the cache would keep the plain loops in their place.
+PLAIN = True if vector_instructions is None else None
 
 # Vectors that the inner loops keep in registers: half of the 32 or 16 that there are, the rest is
 # for operands.

@@ -4,6 +4,11 @@ Written in LLVM's language, explicit 512-bit vectors even where LLVM prefers 256
 24 GFlop/s on two cores, where plain numba reached 17 (the sampled product at m = q = 1000, a
 quarter of the pairs, double precision). With 256 bits plain numba has 0.45 of their speed.
 
+A reader of LLVM's language needs to know this. A builder appends one instruction at a time to the
+function that numba is compiling; a Python loop here is thus unrolled there, and a Python list of
+values is a set of registers. ``gep`` computes an address, a vector type has a fixed number of
+lanes, and ``shuffle_vector`` picks lanes of two vectors.
+
 numba's cache looks at the age of the file of a kernel alone: after a change here, change
 ``panel_loops`` too.
 """
