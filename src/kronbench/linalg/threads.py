@@ -42,6 +42,7 @@ def processors(quota: str | os.PathLike = "/sys/fs/cgroup/cpu.max") -> int:
     return allowed
 
 
+# Processors of this process, as they were on import.
 _PROCESSORS = processors()
 
 
@@ -65,6 +66,7 @@ def in_threads(work: Callable[[int], object], n_tasks: int) -> None:
 
     Loops for this compile in a third of the time that numba takes for its own threads.
     """
+    # The calling thread has the first task; the pool, which sleeps between products, the others.
     others = [_pool().submit(work, k) for k in range(1, n_tasks)]
     work(0)
     for other in others:
