@@ -205,6 +205,7 @@ def cg(
     Parameters: as for :func:`minres`. It also stops at a direction of no curvature.
     """
     x, residual = np.zeros_like(b), b.copy()
+    # Squared norms are compared: one inner product serves the step and the test for the end.
     steps = ConjugateGradients((x,), (residual,))
     rr = dot(residual, residual)
     target = tol**2 * rr
