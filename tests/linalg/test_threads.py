@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -114,6 +115,18 @@ def test_threads_that_overlap_in_the_limit_leave_what_was_there():
         first_is_out.set()
         thread.join()
         assert seen == [1]
+        assert blas_threads() == 2
+
+
+def test_a_thread_that_was_in_the_limit_leaves_others_the_right_to_set_one():
+    def enter():
+        with one_blas_thread:
+            return blas_threads()
+
+    with ThreadPoolExecutor(1) as pool, threadpool_limits(2, user_api="blas"):
+        assert pool.submit(enter).result() == 1
+        with threadpool_limits(1, user_api="blas"):  # while that thread lives
+            assert blas_threads() == 1
         assert blas_threads() == 2
 
 

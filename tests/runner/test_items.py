@@ -10,7 +10,7 @@ from kronbench.solvers import SolverMissing, make_solver
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.cli import main
 from kronbench_suite.resources import paper_path
-from kronbench_suite.runner import plans
+from kronbench_suite.runner import job, plans
 from kronbench_suite.runner.job import run_job
 from kronbench_suite.runner.plans import check_scale, load_plan
 from tests.helpers import lay_over, merged
@@ -283,3 +283,9 @@ def test_a_job_is_told_all_that_its_item_depends_on():
     for item in [*own, *(item for item in plan.items if item.numbers_of)]:
         assert load_plan(plan.settings_of(item)).item(item.paper, item.name) == item
     assert list(load_plan(plan.settings_of()).papers) == list(plan.papers)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_record_says_whether_a_table_was_measured_with_plain_loops(monkeypatch, plain):
+    monkeypatch.setattr(job, "SWITCHED_OFF", plain)
+    assert ("plain loops" in job.describe(1)["instructions"]) == plain

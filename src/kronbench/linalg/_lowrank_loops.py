@@ -4,6 +4,19 @@ G and the targets are stored with one column of the mathematics in each contiguo
 array, and every pass goes through the points in blocks: a block of all columns stays in cache
 while everything that needs it is done. Sums over the points are left as one row per block and
 added by the caller, so that the result does not depend on the number of threads.
+
+A picture of a pass, with G as it is stored, its columns as rows:
+
+                 block 0   block 1   block 2  ...
+    G[0]         .......   .......   .......
+    G[1]         .......   .......   .......
+    ...          .......   .......   .......
+    G[t]         .......   .......   .......
+                    |         |         |
+    sums          row 0     row 1     row 2
+
+A thread takes whole blocks. In one it does all that the step needs: combine the columns, take
+inner products with them, update the points. The equations are those of Bach & Jordan (2005).
 """
 
 from __future__ import annotations
@@ -13,21 +26,24 @@ import math
 import numpy as np
 from numba import njit, prange
 
+# Points of a block.
 BLOCK = 512
 
 # Norm of the part of a column outside the span of others, relative to the column, below which
 # the column counts as dependent on them.
 DEPENDENT = 1e-10
 
-# A quantity kept by update is computed afresh where it fell below this part of its largest value
-# since the last time: updating would leave it with fewer than about twelve correct digits.
-_REFRESH = 1e-3
+# A cost kept by update is computed afresh where it fell below this part of its largest value since
+# the last time: updating would leave it with fewer than about twelve correct digits.
+_REFRESHED_BELOW = 1e-3
 
+# Sums may be formed in another order, for vector instructions. Infinities and NaN come through.
 _REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(fastmath=_REASSOCIATE)
 def _add(columns, n_columns, low, high, weights, out):
+    """Out += weights @ columns for the points of a block."""
     size = high - low
     for j in range(0, n_columns - 3, 4):  # four at once: the block of `out` is loaded once
         a, b = columns[j, low:high], columns[j + 1, low:high]
@@ -44,8 +60,9 @@ def _add(columns, n_columns, low, high, weights, out):
 
 @njit(fastmath=_REASSOCIATE)
 def _inner_products(columns, n_columns, low, high, vector, out):
+    """Out = columns @ vector for the points of a block."""
     size = high - low
-    for j in range(0, n_columns - 3, 4):
+    for j in range(0, n_columns - 3, 4):  # four at once: the block of `vector` is loaded once
         a, b = columns[j, low:high], columns[j + 1, low:high]
         c, d = columns[j + 2, low:high], columns[j + 3, low:high]
         sa = sb = sc = sd = 0.0
@@ -79,10 +96,14 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, n_dots, targets
     for block in prange((n + BLOCK - 1) // BLOCK):
         low = block * BLOCK
         high = min(n, low + BLOCK)
+        # The numerator of G(J, t) in section 2.1: the kernel column, which lies in G[t], less its
+        # part in the columns before.
         g = G[t, low:high]
         _add(G, t, low, high, weights, g)
         total = square = lowest = 0.0
         for i in range(high - low):
+            # D(i) loses G(i, t)^2. The kernel is indefinite where that leaves less than rounding
+            # below zero: `lowest` keeps the worst.
             left = residual[low + i]
             if left > 0.0:
                 x = g[i] * scale
@@ -95,6 +116,7 @@ def cholesky_step(G, t, weights, root, residual, floor, largest, n_dots, targets
             g[i] = x
             total += x
             square += x * x
+        # What the caller needs of the new column, while the block is in cache: G'g and Y'g
         _inner_products(G, n_dots, low, high, g, sums[block])
         _inner_products(targets, len(targets), low, high, g, sums[block, n_dots:])
         sums[block, -3] = total
@@ -112,6 +134,7 @@ def project_out(G, t, weights, shift, targets, sums):
     for block in prange((n + BLOCK - 1) // BLOCK):
         low = block * BLOCK
         high = min(n, low + BLOCK)
+        # The block of h is formed in cache, and only its inner products leave it.
         h = G[t, low:high] - shift
         _add(G, t, low, high, weights, h)
         _inner_products(G, t, low, high, h, sums[block])
@@ -139,6 +162,7 @@ def largest_quotient(a, b):
 def solve_transposed(R, dead, b):
     """X with R^T x = b for an upper triangular R; zero at the dead positions."""
     x = b.copy()
+    # Forward substitution along the rows of R, which are contiguous
     for i in range(len(b)):
         if dead[i]:
             x[i] = 0.0
@@ -153,6 +177,7 @@ def solve_transposed(R, dead, b):
 def solve(R, dead, b):
     """X with R x = b for an upper triangular R; zero at the dead positions."""
     x = np.zeros(len(b))
+    # Backward substitution, by inner products with the rows of R
     for i in range(len(b) - 1, -1, -1):
         if not dead[i]:
             left = b[i]
@@ -174,10 +199,14 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
     """
     last = row[q - k]
     for j in range(q - 1, k - 1, -1):
+        # Step 2 of appendix A for the pair (j, j + 1), with a reflection [c s; s -c] in place of
+        # the QR decomposition of two rows: it moves all of `last` into position j.
         radius = math.hypot(row[j - k], last)
         c, s = row[j - k] / radius, last / radius
         last = radius
         turns[j, 0], turns[j, 1] = c, s
+        # Step 3: columns of R, their means, and the rows that turn as one of G. G itself follows
+        # for all pairs together, in one pass over the points.
         for i in range(j + 2):
             x, y = R[i, j], R[i, j + 1]
             R[i, j], R[i, j + 1] = c * x + s * y, s * x - c * y
@@ -187,7 +216,11 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
             x, y = vectors[v, j - k], vectors[v, j + 1 - k]
             vectors[v, j - k], vectors[v, j + 1 - k] = c * x + s * y, s * x - c * y
 
+        # R(j + 1, j) is below the diagonal now. A reflection of rows j and j + 1 removes it; where
+        # one of them is dead, which is zero, it exchanges the two or does nothing.
         if dead[j + 1]:
+            # With a dead second row nothing is below the diagonal. The first one dies where column
+            # j is now a combination of those before it: the two change places.
             norm = n * means[j] ** 2
             for i in range(j + 1):
                 norm += R[i, j] ** 2
@@ -200,6 +233,7 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
         else:
             radius = math.hypot(R[j, j], R[j + 1, j])
             c, s = (R[j, j] / radius, R[j + 1, j] / radius) if radius > 0.0 else (1.0, 0.0)
+        # The same reflection for the rows of R and, as they belong to columns of Q, of Q'Y
         if c == 0.0:
             dead[j], dead[j + 1] = dead[j + 1], dead[j]
         for i in range(j, t):
@@ -213,6 +247,7 @@ def rotate_triangle(R, projections, means, dead, vectors, row, k, q, t, turns, n
 
 @njit(fastmath=_REASSOCIATE)
 def _reflect(columns, first, last, low, high, turns):
+    """Turn the columns from last to first, for the points of a block, as rotate_triangle does."""
     size = high - low
     for j in range(last - 1, first, -2):  # two at once: the column that moves is loaded once
         a, b, x = columns[j - 1, low:high], columns[j, low:high], columns[j + 1, low:high]
@@ -270,6 +305,7 @@ def _combine(columns, first, last, low, high, weights, out, squares):
 
 @njit(fastmath=_REASSOCIATE)
 def _squared_norm(matrix, vector):
+    """|matrix @ vector|^2, without an array in between."""
     total = 0.0
     for row in matrix:
         x = 0.0
@@ -309,14 +345,20 @@ def update_gains(G, t, turn, forms, points, weights):
         low = block * BLOCK
         high = min(n, low + BLOCK)
         size = high - low
+        # What the update needs of a point: six combinations of its row of G, and D.
         sums = np.zeros((6, size))
         D = np.empty(size)
         column = G[t - 1, low:high].copy() if added else np.zeros(size)
         x = np.empty(depth)
+        # Figure 1, step 3c: G follows R. After that column k is the chosen one.
         _reflect(G, k, q, low, high, turns)
+        # One pass over the columns from k on. D is the residual diagonal without the look-ahead
+        # columns: D^adv and the squares of those alone, not of column k.
         _combine(G[k:t], 0, tail - k, low, high, coefs, sums, D)
-        D[:] = residual[low:high]  # of the columns from tail on alone
+        D[:] = residual[low:high]
         _combine(G[k:t], tail - k, t - k, low, high, coefs, sums, D)
+        # Section 5.2: A, B and C of all points by update. E gains v times the new column and loses
+        # w times column k; e is the entry of E(:, i) along q_k, the new column of Q.
         A, B, C, since, largest = costs[:, low:high]
         W = G[k, low:high] if tail > k else np.zeros(size)
         for i in range(size):
@@ -326,13 +368,15 @@ def update_gains(G, t, turn, forms, points, weights):
             A[i] += v * (2.0 * sums[0, i] + v * new_a) - w * (2.0 * sums[3, i] + w * old_a)
             B[i] = b - e * e
             C[i] += v * (2.0 * sums[2, i] + v * new_c) - e * (2.0 * sums[5, i] + e * old_c)
+        # Figure 1, step 3a: the estimated gain of each point that is left, and the largest.
         best[block], best_index[block] = -1.0, -1
         for i in range(size):
             row, d = low + i, D[i]
-            if d <= floor[row]:
+            if d <= floor[row]:  # chosen, or in the span of the chosen columns
                 since[i] = np.inf
                 continue
-            if d < _REFRESH * since[i] or B[i] < _REFRESH * largest[i]:
+            # Costs that lost digits by updates are computed afresh, from the quadratic forms.
+            if d < _REFRESHED_BELOW * since[i] or B[i] < _REFRESHED_BELOW * largest[i]:
                 for j in range(depth):
                     x[j] = G[tail + j, row]
                 A[i] = 0.0
@@ -344,6 +388,7 @@ def update_gains(G, t, turn, forms, points, weights):
                 B[i] = _squared_norm(triangle, x)
                 C[i] = _squared_norm(projected, x)
                 since[i], largest[i] = d, B[i]
+            # Eq. 9 with eta = D^2 - (D - D^adv)^2 = D^adv (2 D - D^adv), and Eq. 10
             left = residual[row]
             if 0.0 < left < hazy * floor[row]:
                 continue

@@ -14,9 +14,9 @@ from kronbench.linalg.eigen import Spectrum
 
 _EPS = np.finfo(np.float64).eps
 # Where less than this is left of the leverage of left-out rows, features may be gone with them.
-_REGULAR = 1e-4
+_MIN_LEVERAGE = 1e-4
 # Beyond this product of rounding and condition number coordinates of K have lost their digits.
-_LOST = 1e-5
+_LOST_DIGITS = 1e-5
 
 
 def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.ndarray]:
@@ -38,12 +38,15 @@ def reciprocal_nodes(kappa: float, tol: float = _EPS) -> tuple[np.ndarray, np.nd
     # K and K' of modulus 1 / sqrt(1 + kappa): the decay of the Zolotarev number of this ratio
     decay = np.pi * ellipkm1(kappa / (1 + kappa)) / ellipkm1(1 / (1 + kappa))
     n = int(np.ceil(np.log(4 / tol) / decay))
-    h = (np.sqrt(kappa) + np.sqrt(1 + kappa)) ** -2  # the intervals become +-[h, 1]
+    # A Moebius map takes both intervals to [h, 1] and [-1, -h], where Zolotarev's nodes are the
+    # values of the elliptic function dn at equidistant points, with modulus sqrt(1 - h^2).
+    h = (np.sqrt(kappa) + np.sqrt(1 + kappa)) ** -2
     quarter, other = ellipkm1(h * h), ellipk(h * h)
     u = (2 * np.arange(n) + 1) * quarter / (2 * n)
     # dn(u) as a sum of sech: library functions lose dn where its modulus is close to 1
     images = np.pi * np.abs(u[:, None] - 2 * quarter * np.arange(-40, 41)) / (2 * other)
     dn = np.pi / (2 * other) * (1 / np.cosh(np.minimum(images, 700.0))).sum(axis=1)
+    # The map back, for the node dn of [h, 1] and the node -dn of [-1, -h]
     x = 2 * (dn - h) / ((1 + dn) * (1 - h))
     s = 2 * h * (1 - dn) / ((1 - h) * (dn + h))
     return np.clip(x, 0.0, 1.0), np.clip(s, 0.0, 1.0)
@@ -60,6 +63,7 @@ def reciprocal_factors(
     left, right = np.ones_like(x), np.ones_like(s)
     gain, sign = np.sqrt(kappa * (1 + kappa)), 1.0
     for c, d in np.transpose(reciprocal_nodes(kappa)):
+        # Term l of the sum in reciprocal_nodes; then g_l, which all later terms have as a factor
         lefts.append(left / (1 + kappa * d * x))
         rights.append(sign * (1 + kappa * c * d) * right / (1 + kappa * c * s))
         left = lefts[-1] * (gain / (1 + kappa * c) * (x - c))
@@ -84,6 +88,7 @@ class HeldOutFactors:
         self._scaled = spectrum.values / largest if largest > 0 else spectrum.values
         self._vectors = spectrum.vectors
         self._kappa, self._parts = kappa, parts
+        # k_i, column i of K, without its entries in the part of i
         self._product = self._vectors * self._scaled
         if parts:
             self._without_parts(self._product)
@@ -100,12 +105,14 @@ class HeldOutFactors:
                 self._product, factor, self._vectors, self._scaled, resolvent, center, pole, gain
             )
             return factor
-        # As _next_factors, whose scalars are blocks of a part here
+        # As _next_factors, whose scalars are blocks of a part here. With W the resolvent of K, the
+        # rows of a part are (W - W U' (U W U')^-1 U W) product: zero at the part itself.
         factor = self._product * resolvent
         for part in self._parts:
             U = self._vectors[part]
             above, below = factor[part] @ U.T, (U * resolvent) @ U.T
             factor[part] -= np.linalg.solve(below, above.T).T @ (U * resolvent)
+        # The next product, in that of its two forms which does not cancel
         if pole > 1.0:
             self._product = gain / pole * (self._product - (1.0 + pole * center) * factor)
         else:
@@ -143,6 +150,7 @@ class HeldOutFeatures:
         # The resolvent of C, by the identity of Sherman, Morrison and Woodbury
         factor = self._corrected(self._z * resolvent, pole * x, resolvent, 1.0)
         factor = self._projected(factor)
+        # Its entries at all rows; those of the left-out part are zero.
         image = (x * factor) @ U.T
         for part in self._parts:
             image[np.ix_(part, part)] = 0.0
@@ -174,14 +182,16 @@ def held_out(
 
     Coordinates of K, as long as they keep their digits; else those of features, if they can.
     """
+    # The condition number that coordinates of K meet: about the smaller one of that of K and kappa
     most, least = spectrum.values[-1], spectrum.values[0] * spectrum.full
     spread = 1.0 / (least / most + 1.0 / kappa)
-    if _EPS * spread > _LOST:
+    if _EPS * spread > _LOST_DIGITS:
+        # Features lose fewer, if every set of remaining rows spans them: its leverages tell.
         kept = spectrum.values > 0
         features = Spectrum(spectrum.values[kept], spectrum.vectors[:, kept])
         each = parts or list(np.arange(len(spectrum.vectors))[:, None])
         corners = (np.eye(len(U)) - U @ U.T for U in map(features.vectors.__getitem__, each))
-        if features.full or min(np.linalg.eigvalsh(rest)[0] for rest in corners) > _REGULAR:
+        if features.full or min(np.linalg.eigvalsh(c)[0] for c in corners) > _MIN_LEVERAGE:
             return HeldOutFeatures(features, kappa, each), None
         warnings.warn(
             f"left-out predictions of setting 'D' lose digits to a condition number {spread:.1e}: "
@@ -201,13 +211,16 @@ def _next_factors(product, factor, vectors, values, resolvent, center, pole, gai
     small; through K its gain would blow up rounding where the pole is large.
     """
     n, k = vectors.shape
+    # Row i in coordinates: W = (1 + pole K)^-1 is diagonal, u is row i of the eigenvectors
     for i in range(n):
+        # The part of W product along u, over u'W u: the multiple of W u that makes entry i zero
         above, below = 0.0, 0.0
         for a in range(k):
             ru = resolvent[a] * vectors[i, a]
             above += product[i, a] * ru
             below += vectors[i, a] * ru
         ratio = above / below
+        # ``entry`` is what K makes of the factor at i, which K without row i does not have.
         entry = 0.0
         for a in range(k):
             factor[i, a] = resolvent[a] * (product[i, a] - ratio * vectors[i, a])

@@ -14,7 +14,8 @@ from numba import njit, prange
 
 from kronbench.linalg.threads import PASS_WORTH_A_THREAD, at_most_threads
 
-_CHUNK = 2**14
+# Numbers of a chunk, each with a sum of its own.
+_CHUNK_NUMBERS = 2**14
 
 
 def dot(u: np.ndarray, v: np.ndarray) -> float:
@@ -22,7 +23,7 @@ def dot(u: np.ndarray, v: np.ndarray) -> float:
     u, v = _flat(u), _flat(v)
     if len(u) < PASS_WORTH_A_THREAD:
         return float(_dot(u, v))
-    sums = np.empty(-(-len(u) // _CHUNK))
+    sums = np.empty(-(-len(u) // _CHUNK_NUMBERS))
     with at_most_threads(u.size / PASS_WORTH_A_THREAD):
         _dot_chunks(u, v, sums)
     return float(sums.sum())
@@ -64,7 +65,7 @@ def _dot(u, v):
 @njit(parallel=True, cache=True)
 def _dot_chunks(u, v, sums):
     for k in prange(len(sums)):
-        part = slice(k * _CHUNK, (k + 1) * _CHUNK)
+        part = slice(k * _CHUNK_NUMBERS, (k + 1) * _CHUNK_NUMBERS)
         sums[k] = _dot(u[part], v[part])
 
 
@@ -77,6 +78,6 @@ def _axpby(a, x, b, y):
 
 @njit(parallel=True, cache=True)
 def _axpby_chunks(a, x, b, y):
-    for k in prange((len(y) + _CHUNK - 1) // _CHUNK):
-        part = slice(k * _CHUNK, (k + 1) * _CHUNK)
+    for k in prange((len(y) + _CHUNK_NUMBERS - 1) // _CHUNK_NUMBERS):
+        part = slice(k * _CHUNK_NUMBERS, (k + 1) * _CHUNK_NUMBERS)
         _axpby(a, x[part], b, y[part])

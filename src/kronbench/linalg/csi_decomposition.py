@@ -31,17 +31,17 @@ from kronbench.linalg.lowrank import (
 # A pivot's column has an error of eps K(i, i) / sqrt(residual), which does not matter while the
 # pivot has the largest residual. Points that the look-ahead columns nearly span, to this part of
 # what they leave of others, are ruled out until the columns span them: those columns do as well.
-_HAZY = 1e-2
+_HAZY_RESIDUAL = 1e-2
 
 # Rounding error of a combination of columns of G, relative to the lengths of its terms.
-_NOISE = 4 * np.finfo(float).eps
+_ROUNDING_OF_SUMS = 4 * np.finfo(float).eps
 
 # The squared part of a column of G outside the span of others is the difference of its squared
 # norm and that of its projection; where less than this is left of it, it is computed by itself.
-_CANCELLED = 1e-2
+_CANCELLED_SQUARE = 1e-2
 
 # A correction of Q^T g, squared, beside g: R has lost too many digits where one is larger.
-_LOST = 1e-6
+_LOST_CORRECTION = 1e-6
 
 
 def csi(
@@ -96,28 +96,36 @@ def csi(
             stacklevel=2,
         )
         kappa = 0.0
-    # lambda, mu and the largest possible gain in the targets
+    # lambda and mu of Eq. 2, normalized so that its two terms begin at 1 - kappa and kappa; then
+    # the largest gain in the targets that is possible
     weights = np.array([(1 - kappa) / (diagonal.sum() or 1.0), kappa / (total or 1.0), total])
     pivots: list[int] = []
     gains = []
     with factor_threads(n):
         capacity = max_rank + int(lookahead)
         steps = _CholeskyQR(columns, diagonal, targets, capacity, weights)
+        # Figure 1, step 1: look-ahead steps with the largest residuals as pivots (section 2.2)
         while steps.t < lookahead and steps.add_largest():
             pass
+        # Figure 1, step 3a for k = 1: no turn yet, and the costs of all points computed afresh
         nothing = np.zeros((0, 2)), False, np.zeros((steps.t, 6)), np.zeros(5)
         candidate = steps.turn((0, 0, 0, *nothing))
         while len(pivots) < max_rank and candidate is not None:
+            # Figure 1, step 3b: one more Cholesky and QR step, with the new pivot unless the
+            # look-ahead columns have it; then with another one, which keeps the look-ahead as deep
+            # as it was.
             before = steps.t
             if steps.residual[candidate] > 0.0:  # not in the span of the look-ahead columns
                 steps.add(candidate)
             elif len(pivots) + 1 < max_rank:
                 steps.add_largest()
+            # Figure 1, step 3d: the exact gain; R is permuted for it already, but not G.
             gain = steps.choose(candidate, k=len(pivots), added=steps.t > before)
             if gain < tol:
                 break
             pivots.append(candidate)
             gains.append(gain)
+            # Figure 1, steps 3c and, of the next k, 3a: one pass over G
             candidate = steps.apply_choice()
     factor = steps.take(len(pivots))
     return LowRankFactor(factor, np.array(pivots, dtype=np.intp), np.array(gains))
@@ -139,10 +147,12 @@ def csi_all_ahead(
     _, diagonal = open_kernel(kernel_matrix)
     n = len(diagonal)
     Y = _as_targets(targets, n)
+    # lambda and mu of Eq. 2; the residual K - L, and its columns outside the span of G
     weights = (1 - kappa) / diagonal.sum(), kappa / np.einsum("dn,dn->", Y, Y)
     residual = np.array(kernel_matrix, dtype=np.float64, order="F")
     outside = residual - residual.mean(axis=0)
     lengths = np.einsum("ij,ij->j", outside, outside)
+    # Below these a residual, or the part of a column outside the span, is rounding.
     floors = 1e-14 * diagonal, DEPENDENT**2 * lengths
     pivots: list[int] = []
     columns, gains = [], []
@@ -150,8 +160,12 @@ def csi_all_ahead(
         left = np.flatnonzero(residual.diagonal() > floors[0])
         if not len(left):
             break
+        # Eqs. 6 and 8: ||g||^2 of every point, g its column of the residual over the root of its
+        # residual
         squares = np.einsum("ij,ij->j", residual, residual)[left] / residual.diagonal()[left]
         lengths = np.einsum("ij,ij->j", outside, outside)
+        # Eq. 7: what the part of the column outside the span of G explains of the targets; the
+        # root cancels
         explained = ((Y @ outside) ** 2).sum(axis=0)
         explained = np.divide(explained, lengths, out=np.zeros(n), where=lengths > floors[1])[left]
         of_points = weights[0] * squares + weights[1] * explained
@@ -159,11 +173,15 @@ def csi_all_ahead(
         if of_points[best] < tol:
             break
         pivot = int(left[best])
+        # The new column of G is taken out of the residual. Where it has a part outside the span,
+        # that is the new column of Q, and is taken out of the parts of all others.
         column = residual[:, pivot] / math.sqrt(residual[pivot, pivot])
         if lengths[pivot] > floors[1][pivot]:
             direction = outside[:, pivot] / math.sqrt(lengths[pivot])
             outside = dger(-1.0, direction, direction @ outside, a=outside, overwrite_a=True)
         residual = dger(-1.0, column, column, a=residual, overwrite_a=True)
+        # These are zero but for rounding: the row and the column of the pivot, its part outside,
+        # and the new column of G at earlier pivots.
         residual[pivot], residual[:, pivot], outside[:, pivot] = 0.0, 0.0, 0.0
         column[pivots] = 0.0
         columns.append(column)
@@ -195,9 +213,10 @@ class _CholeskyQR(CholeskySteps):
         """One step of Cholesky and of QR with this pivot."""
         self._reserve()
         t = self.t
+        # G'g, Y'g and the mean of the new column g, all from one pass over the points
         products, left, mean = self._cholesky(pivot, t, self.targets)
-        found = self._outside(products, left, mean)
-        if found is None:
+        parts_of_g = self._outside(products, left, mean)
+        if parts_of_g is None:
             # R, Q^T Y and the dead columns of Q from the columns of G themselves, by reflections
             columns = (self.G[:t] - self.means[:t, None]).T
             diagonal = np.asarray(np.linalg.qr(columns, mode="r")).diagonal()
@@ -208,8 +227,10 @@ class _CholeskyQR(CholeskySteps):
             self.R[:t, :t], self.projections[:t] = 0.0, 0.0
             self.R[live, :t] = np.where(live[:, None] <= np.arange(t), Q.T @ columns, 0.0)
             self.projections[live] = Q.T @ self.targets.T
-            found = self._outside(products, left, mean, last=True)
-        parts, norm, left, noise = found
+            parts_of_g = self._outside(products, left, mean, last=True)
+        parts, norm, left, noise = parts_of_g
+        # Section 4.1: the new column of R, and the row of Q'Y for the new column of Q, which is
+        # dead (zero) where g lies in the span of the columns before it.
         self.R[:t, t], self.means[t] = parts, mean
         self.dead[t] = norm <= noise
         if not self.dead[t]:
@@ -225,26 +246,33 @@ class _CholeskyQR(CholeskySteps):
         t, n, d = self.t, self.n, len(self.targets)
         R, dead, means = self.R[:t, :t], self.dead[:t], self.means[:t]
         square = self.squares[-1]
+        # Semi-normal equations: R' (Q'g) = (Pi G)'g; Pythagoras tells the norm of what is left.
         parts = solve_transposed(R, dead, products - n * mean * means)
         norm = math.sqrt(max(square - n * mean**2 - parts @ parts, 0.0))
         left = left - parts @ self.projections[:t]
         noise = DEPENDENT * math.sqrt(square)
         for _ in range(3):
-            if norm**2 > _CANCELLED * square:
+            if norm**2 > _CANCELLED_SQUARE * square:
                 break
+            # Where the difference cancelled, what is left is formed itself: h = g - Q Q'g, by its
+            # combination of columns of G, and made orthogonal to Q once more (twice is enough
+            # unless R is nearly singular).
             weights = solve(R, dead, parts)
+            # The rounding of h is that of its longest terms.
             lengths = np.sqrt(np.einsum("ij,ij->j", R, R) + n * means**2)
-            noise = max(noise, _NOISE * (abs(weights) @ lengths))
+            noise = max(noise, _ROUNDING_OF_SUMS * (abs(weights) @ lengths))
             sums = np.empty((-(-n // BLOCK), t + d + 2))
             project_out(self.G, t, -weights, mean - weights @ means, self.targets, sums)
             sums = sums.sum(axis=0)
+            # The mean of h, and what of Q'g the first pass missed
             rest = sums[-2] / n
             more = solve_transposed(R, dead, sums[:t] - n * rest * means)
-            if more @ more > _LOST * square and not last:
+            if more @ more > _LOST_CORRECTION * square and not last:
                 return None
             parts += more
             norm = math.sqrt(max(sums[-1] - n * rest**2 - more @ more, 0.0))
             left = sums[t : t + d] - more @ self.projections[:t]
+            # It is enough where nothing is left, or the correction is small beside what is left.
             if norm <= noise or np.linalg.norm(more) <= 0.1 * norm:
                 break
         return parts, norm, left, noise
@@ -257,6 +285,10 @@ class _CholeskyQR(CholeskySteps):
         t, n = self.t, self.n
         R, P, means = self.R, self.projections, self.means
         coefs, squares = np.zeros((6, t - k)), np.zeros(5)
+        # The last column g, if it is new, adds g g' to the look-ahead part E of the approximation:
+        # its squared norm, that of its part outside the span of the chosen columns, and what this
+        # explains of the targets; then the inner products of the three with the columns of before,
+        # from which update_gains combines those with E(:, i).
         if added:
             old, new = slice(k, t - 1), t - 1
             squares[0] = R[:t, new] @ R[:t, new] + n * means[new] ** 2
@@ -266,6 +298,8 @@ class _CholeskyQR(CholeskySteps):
             coefs[0, :-1] = R[:new, new] @ R[:new, old] + n * means[new] * means[old]
             coefs[1, :-1] = R[old, new] @ R[old, old]
             coefs[2, :-1] = (P[old] @ unexplained) @ R[old, old]
+        # Appendix A: the row of the pivot tells which column is its own, q. A column that is in
+        # place already may need a change of sign: the diagonal of G is positive.
         row = self.G[k:t, pivot].copy()
         q = k + int(np.flatnonzero(row)[-1])
         if q == k and row[0] < 0.0:
@@ -273,6 +307,8 @@ class _CholeskyQR(CholeskySteps):
                 column *= -1.0
         turns = np.zeros((t, 2))
         rotate_triangle(R, P, means, self.dead, coefs[:3], row, k, q, t, turns, n)
+        # Column k, which is chosen, leaves the look-ahead part: the same for it. squares[3] and
+        # squares[4] are Eqs. 6 and 7 of this pivot, without an approximation.
         squares[3] = R[: k + 1, k] @ R[: k + 1, k] + n * means[k] ** 2
         squares[4] = P[k] @ P[k]
         rest = slice(k + 1, t)
@@ -294,10 +330,12 @@ class _CholeskyQR(CholeskySteps):
         """The point with the largest estimated gain after a turn, None when none is left."""
         t, tail = self.t, turn[2]
         R, means = self.R, self.means[tail:t]
+        # A, B and C of Eqs. 9 and 10 for E = T T', T the columns of G from tail on: their Gram
+        # matrix, their part outside the span of the chosen ones, and that part in Q'Y
         triangle = R[tail:t, tail:t].copy()
         gram = R[:t, tail:t].T @ R[:t, tail:t] + self.n * np.outer(means, means)
         forms = gram, triangle, self.projections[tail:t].T @ triangle
-        hazy = _HAZY * largest_quotient(self.residual, self.floor)
+        hazy = _HAZY_RESIDUAL * largest_quotient(self.residual, self.floor)
         points = self.residual, self.floor, self.costs, hazy
         best, best_index = update_gains(self.G, t, turn, forms, points, self.weights)
         block = int(np.argmax(best))
@@ -334,6 +372,7 @@ def _as_targets(targets, n):
         )
     if not np.isfinite(targets).all():
         raise InputError("targets holds NaN or infinite values: give finite ones")
+    # A target that is constant but for the rounding of its mean is no target.
     rows = np.array(targets.T, order="C")
     largest = np.abs(rows).max(axis=1, initial=0.0)
     rows -= rows.mean(axis=1, keepdims=True)

@@ -15,14 +15,15 @@ from kronbench.errors import InputError
 from kronbench.linalg.krylov import lanczos
 
 # Subspace iteration for a rough space: further columns, and passes.
-_MORE, _PASSES = 8, 3
+_OVERSAMPLED_COLUMNS, _PASSES = 8, 3
 
-_FEW_ROWS = 600
+# Rows up to which check_semidefinite computes all eigenvalues, and its Lanczos steps beyond.
+_ROWS_OF_FULL_CHECK = 600
 _LANCZOS_STEPS = 60
 _EPS = np.finfo(np.float64).eps
 # Up to this ratio of the sizes of columns the usual decomposition finds all that they tell: the
 # rounding of the largest column is below 1e-11 of the smallest.
-_EVEN = 1e4
+_EVEN_SIZES = 1e4
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Spectrum:
         """All n eigenpairs, with those of eigenvalues zero that are left out."""
         if self.full:
             return self
+        # The last columns of a complete QR decomposition span what the vectors leave out.
         vectors = np.hstack([qr(self.vectors)[0][:, len(self.values) :], self.vectors])
         zeros = np.zeros(len(vectors) - len(self.values))
         return Spectrum(np.concatenate([zeros, self.values]), vectors)
@@ -91,12 +93,14 @@ def check_semidefinite(matrix: np.ndarray, name: str = "matrix") -> None:
     check_symmetric(matrix, name)
     if not len(matrix):
         return
-    if len(matrix) <= _FEW_ROWS:
+    if len(matrix) <= _ROWS_OF_FULL_CHECK:
         values = np.linalg.eigvalsh(matrix.astype(np.float64, copy=False))
     else:
+        # A random start has a part along every eigenvector; the seed makes the answer the same.
         start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
         if matrix.dtype.kind != "f":
             matrix, start = matrix.astype(np.float64), start.astype(np.float64)
+        # Ritz values are the eigenvalues of the tridiagonal matrix of the steps.
         steps = list(lanczos(aslinearoperator(matrix), start, _LANCZOS_STEPS))
         _, alphas, betas, _ = zip(*steps, strict=True)
         values = eigh_tridiagonal(alphas, betas[:-1], eigvals_only=True)
@@ -145,8 +149,10 @@ def feature_factors(features: np.ndarray) -> tuple[Spectrum, np.ndarray]:
         sizes = np.linalg.norm(features, axis=0)
         if not np.isfinite(sizes @ sizes):
             raise InputError("squares of features are too large for a number: scale the features")
+    # One rule for the rank serves both decompositions: a singular value counts where it is above
+    # the rounding of ``combined``, the length of what its axis combines.
     largest = sizes.max(initial=0.0)
-    if largest <= _EVEN * sizes.min(initial=np.inf, where=sizes > 0):
+    if largest <= _EVEN_SIZES * sizes.min(initial=np.inf, where=sizes > 0):
         U, singular, Vt = np.linalg.svd(features, full_matrices=False)
         V, combined = Vt.T, largest
     else:
@@ -157,6 +163,7 @@ def feature_factors(features: np.ndarray) -> tuple[Spectrum, np.ndarray]:
         if info:
             raise LinAlgError(f"gejsv found no singular values (info={info})")
         U, V = (V, U) if wide else (U, V)
+        # gejsv scales singular values that would overflow or underflow, and tells the factor.
         singular = scaled * (work[0] / work[1])
         combined = np.linalg.norm(sizes[:, None] * V, axis=0)
     kept = np.flatnonzero(singular > max(features.shape) * _EPS * combined)[::-1]
@@ -188,7 +195,9 @@ def leading_vectors(
     Lanczos methods of libraries ask for single columns, each as dear as a panel of them here.
     """
     rank = min(rank, n)
-    image = np.random.default_rng(0).standard_normal((n, min(rank + _MORE, n)))
+    image = np.random.default_rng(0).standard_normal((n, min(rank + _OVERSAMPLED_COLUMNS, n)))
+    # Subspace iteration with Rayleigh-Ritz: the basis is turned to the eigenvectors of the
+    # projected matrix, largest eigenvalue first, so that the first columns are the ones to keep.
     for _ in range(_PASSES):
         block = np.linalg.qr(image)[0]
         image = product(block.astype(dtype)).astype(float)

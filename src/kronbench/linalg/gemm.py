@@ -19,18 +19,18 @@ from threadpoolctl import ThreadpoolController
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, in_threads
 
 # Rows and columns of a part are multiples of this: the kernels of a BLAS are slower at edges.
-_STEP = 16
+_PART_MULTIPLE = 16
 
 # Columns up to which a stored matrix is passed by our own loop, which is bound by memory; more of
 # them where the BLAS would need a matrix in single precision widened.
-_FEW_COLUMNS = 12
-_FEW_COLUMNS_OF_SINGLE = 32
+_COLUMNS_OF_OWN_LOOP = 12
+_COLUMNS_OF_OWN_LOOP_SINGLE = 32
 
 # Rows of a matrix in single precision that are widened at a time for a product of the BLAS.
-_BLOCK_ROWS = 256
+_WIDENED_ROWS = 256
 
 # Operations of our own loop that are worth a thread: few, since they wait for memory.
-_OPERATIONS_OF_PASS = 1e6
+_PASS_OPERATIONS_WORTH_A_THREAD = 1e6
 
 
 class _OneThread:
@@ -47,33 +47,37 @@ class _OneThread:
     def __enter__(self):
         with self._lock:
             if self._inside == 0:
-                self._before = [(set_threads, get()) for get, set_threads in _blas_libraries()]
-                for set_threads, _ in self._before:
-                    set_threads(1)
+                # A library that has one thread already is not asked to set it.
+                counts = [(library, library.get_num_threads()) for library in _blas_libraries()]
+                self._before = [(library, n) for library, n in counts if n != 1]
+                for library, _ in self._before:
+                    _set_blas_threads(library, 1)
             self._inside += 1
 
     def __exit__(self, *exception):
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                for set_threads, n_threads in self._before:
-                    set_threads(n_threads)
+                for library, n_threads in self._before:
+                    _set_blas_threads(library, n_threads)
 
 
 @functools.cache
 def _blas_libraries():
-    """How to get and to set the threads of each BLAS.
+    """Threadpoolctl's controllers of the BLAS of numpy and that of scipy."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
-    OpenBLAS is asked itself: threadpoolctl ignores what is not asked by the thread that set its
-    threads first, and the last to leave is often another.
+
+def _set_blas_threads(library, n_threads):
+    """Set the threads of a BLAS, whichever thread asks, and leave the right to set them free.
+
+    From 3.8 on threadpoolctl ignores all threads but the first that set those of OpenBLAS, and
+    the last to leave ``one_blas_thread`` is often another one.
     """
-    names = [f"{a}openblas_set_num_threads{b}" for a in ("", "scipy_") for b in ("", "64_", "_64")]
-    found = []
-    for library in ThreadpoolController().select(user_api="blas").lib_controllers:
-        own = [getattr(library.dynlib, name) for name in names if hasattr(library.dynlib, name)]
-        own = own if own and library.threading_layer != "openmp" else [library.set_num_threads]
-        found.append((library.get_num_threads, own[0]))
-    return found
+    free = getattr(library, "clear_controlling_thread", lambda **_: None)
+    free(force=True)
+    library.set_num_threads(n_threads)
+    free(force=True)
 
 
 one_blas_thread = _OneThread()
@@ -94,11 +98,13 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.
         if n_threads == 1:
             return np.matmul(a, b, out=out)
 
-        # What is read for a part grows with its rows and columns
+        # The result is cut into r times c parts, one for each thread. What is read for a part
+        # grows with its rows and columns, so that the parts should be nearly square.
         splits = [(r, n_threads // r) for r in range(1, n_threads + 1) if n_threads % r == 0]
         r, c = min(splits, key=lambda split: m / split[0] + n / split[1])
         parts = list(itertools.product(_slices(m, r), _slices(n, c)))
 
+        # numpy gives the GIL back while the BLAS works, and every thread writes its own part.
         def form(part):
             rows, columns = parts[part]
             np.matmul(a[rows], b[:, columns], out=out[rows, columns])
@@ -108,21 +114,23 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.
 
 
 def _slices(n, parts):
-    bounds = [0, *(i * n // parts // _STEP * _STEP for i in range(1, parts)), n]
+    bounds = [0, *(i * n // parts // _PART_MULTIPLE * _PART_MULTIPLE for i in range(1, parts)), n]
     return [slice(*pair) for pair in itertools.pairwise(bounds)]
 
 
 def stored_product(matrix: np.ndarray, block: np.ndarray) -> np.ndarray:
     """Matrix (m, n) in either precision times block (n, K), with the sums in the block's."""
+    # Few columns: one pass over the matrix, which is read from memory once and as it is stored.
     as_stored = matrix.dtype == block.dtype
-    if block.shape[1] <= (_FEW_COLUMNS if as_stored else _FEW_COLUMNS_OF_SINGLE):
-        with at_most_threads(matrix.size * block.shape[1] / _OPERATIONS_OF_PASS):
+    if block.shape[1] <= (_COLUMNS_OF_OWN_LOOP if as_stored else _COLUMNS_OF_OWN_LOOP_SINGLE):
+        with at_most_threads(matrix.size * block.shape[1] / _PASS_OPERATIONS_WORTH_A_THREAD):
             return _few_columns(matrix, np.ascontiguousarray(block.T)).T
+    # Many columns: the BLAS, for which a matrix in single precision is widened by blocks of rows.
     if as_stored:
         return multiply(matrix, block)
     out = np.empty((len(matrix), block.shape[1]))
-    for start in range(0, len(matrix), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
+    for start in range(0, len(matrix), _WIDENED_ROWS):
+        rows = slice(start, start + _WIDENED_ROWS)
         multiply(matrix[rows].astype(block.dtype), block, out=out[rows])
     return out
 
@@ -136,6 +144,9 @@ def _few_columns(matrix, columns):
     n_rows, n = matrix.shape
     k = len(columns)
     out = np.empty((k, n_rows), columns.dtype)
+    # A task of a thread is four rows of the matrix. With three columns there are twelve sums, as
+    # many as registers hold beside their operands, and each number that is loaded is used three or
+    # four times.
     for group in prange((n_rows + 3) // 4):
         first = 4 * group
         if first + 4 <= n_rows:
@@ -163,7 +174,8 @@ def _few_columns(matrix, columns):
                 out[v + 1, first + 2], out[v + 1, first + 3] = cy, dy
                 out[v + 2, first], out[v + 2, first + 1] = az, bz
                 out[v + 2, first + 2], out[v + 2, first + 3] = cz, dz
-            if by_threes < k:  # two are left, or one twice
+            # Two columns are left, or one, which is then computed twice.
+            if by_threes < k:
                 x, y = columns[by_threes], columns[k - 1]
                 ax = bx = cx = dx = ay = by = cy = dy = 0.0
                 for j in range(n):
@@ -179,7 +191,7 @@ def _few_columns(matrix, columns):
                 out[by_threes, first + 2], out[by_threes, first + 3] = cx, dx
                 out[k - 1, first], out[k - 1, first + 1] = ay, by
                 out[k - 1, first + 2], out[k - 1, first + 3] = cy, dy
-        else:
+        else:  # fewer than four rows are left
             for i in range(first, n_rows):
                 for v in range(k):
                     total = 0.0

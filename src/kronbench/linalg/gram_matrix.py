@@ -15,14 +15,14 @@ KERNELS = ("linear", "gaussian", "tanimoto", "precomputed")
 
 # Up to here differences coordinate by coordinate cost no more than the exponentials; they are
 # exact and symmetric, where ||x||^2 + ||y||^2 - 2 x'y cancels.
-_FEW_FEATURES = 16
+_FEATURES_BY_DIFFERENCES = 16
 
 # Where the square of the mean row is so many times the mean square of deviations from it, the
 # cancellation of ||x||^2 + ||y||^2 - 2 x'y costs four digits and more.
-_FAR = 1e4
+_FAR_OFFSET = 1e4
 
 # Products of pairs of features that are in memory at a time.
-_PAIRS = 2**21
+_FEATURE_PAIRS = 2**21
 
 
 def gram(
@@ -54,6 +54,7 @@ def gram(
     """
     X = _as_matrix(X, "X")
     Y = None if Y is None else _as_matrix(Y, "Y")
+    # The user's own function or matrix is checked for its shape.
     if callable(kernel):
         Y = X if Y is None else Y
         K = np.asarray(kernel(X, Y))
@@ -72,6 +73,7 @@ def gram(
                 "vertices: give one column for each vertex of the training set"
             )
         return K
+    # Kernels of features
     if kernel not in KERNELS:
         raise InputError(
             f"kernel is {kernel!r}: give one of {', '.join(map(repr, KERNELS))} or a callable"
@@ -86,7 +88,7 @@ def gram(
         if kernel == "linear":
             return common
         either = squared_lengths(X)[:, None] + squared_lengths(Y) - common
-        # zero for two zero vectors alone: it is at least half of x'x + y'y
+        # The divisor is zero for two zero vectors alone: it is at least half of x'x + y'y
         return np.divide(common, either, out=np.ones_like(common), where=either > 0)
     if _has_many_columns(X, Y):
         X, Y = _near_origin(X, Y)
@@ -149,26 +151,28 @@ def squared_distances(
 
 
 def _squared_distances(X, Y):
-    # Here: scikit-learn takes half a second, and products of given matrices need none of it.
+    # Imported late: scikit-learn takes half a second, and products of given matrices need none
+    # of it.
     from sklearn.metrics.pairwise import euclidean_distances
 
     return euclidean_distances(X, Y, squared=True)
 
 
 def _has_many_columns(X, Y=None):
-    return sparse.issparse(X) or sparse.issparse(Y) or X.shape[1] > _FEW_FEATURES
+    return sparse.issparse(X) or sparse.issparse(Y) or X.shape[1] > _FEATURES_BY_DIFFERENCES
 
 
 def _near_origin(X, Y=None):
     """X and Y less a large common offset; as they are, to the bit, where there is none."""
+    # The mean row of X and Y together, its square, and the mean square of deviations from it
     both = [as_floats(Z) for Z in (X, Y) if Z is not None]
     count = max(1, sum(Z.shape[0] for Z in both))
     mean = sum(np.asarray(Z.sum(axis=0, dtype=np.float64)).ravel() for Z in both) / count
     offset = mean @ mean
     spread = sum(float(squared_lengths(Z).sum(dtype=np.float64)) for Z in both) / count - offset
-    if offset <= _FAR * spread:
+    if offset <= _FAR_OFFSET * spread:
         return X, Y
-    # A sparse matrix stays so: its columns with a large mean have no zeros.
+    # A sparse matrix stays sparse: its columns with a large mean have no zeros.
     shift = np.where(mean**2 > max(spread, 0), mean, 0)[None]
     shifted = [
         Z - sparse.csr_array(np.ones((Z.shape[0], 1))) @ sparse.csr_array(shift)
@@ -193,11 +197,12 @@ def dense(matrix: Any) -> np.ndarray:
 
 def weighted_grams(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(C, d, d) matrices X' diag(weights_c) X for X (n, d) and weights (n, C)."""
+    # Products of the d (d + 1) / 2 pairs of features, by blocks of rows, times the weights
     n_rows, d = X.shape
     first, second = np.triu_indices(d)
     X = X.astype(weights.dtype, copy=False)
     sums = np.zeros((len(first), weights.shape[1]))
-    step = max(1, _PAIRS // len(first))
+    step = max(1, _FEATURE_PAIRS // len(first))
     for start in range(0, n_rows, step):
         rows = slice(start, start + step)
         columns = np.ascontiguousarray(X[rows].T)

@@ -22,10 +22,11 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from kronbench.errors import InputError
 from kronbench.linalg.blas1 import axpby, axpy, dot, norm
 
+# Relative residual at which a method stops, by default.
 _TOL = 1e-8
 
-# Rounding of b - A x relative to b that is no sign of a lost solution
-_ROUNDING = 100
+# Units of rounding, relative to b, up to which a residual b - A x is no sign of a lost solution.
+_ROUNDING_UNITS = 100
 
 # How far, relative to b, the residual of the recurrence may be from that of a product
 LOST = 1e-3
@@ -49,32 +50,36 @@ class Solution(NamedTuple):
 
 
 def _solver(solve):
-    """Check the system for ``solve``, and the solution it claims."""
+    """Check the system for ``solve``, and the solution it claims.
+
+    ``verify`` is an argument of the methods in their signatures alone: the decorator takes it.
+    """
 
     @wraps(solve)
     def checked(A, b, *, verify=True, callback=None, **options):
         A, b = _as_system(A, b)
-        found = solve(A, b, callback=callback, **options)
+        solution = solve(A, b, callback=callback, **options)
         if not verify:
-            return found
+            return solution
         # Where the residual of a product is another than that of the recurrence, half as many
         # iterations are made anew, until they agree; those of none do. They are the same as
         # before, so that no callback sees them again.
-        whole, lost = norm(b), False
-        while found.n_iter:
-            residual = b - A.matvec(found.x) - options.get("shift", 0.0) * found.x
-            if norm(residual - found.residual) <= LOST * whole:
+        b_norm, lost = norm(b), False
+        while solution.n_iter:
+            residual = b - A.matvec(solution.x) - options.get("shift", 0.0) * solution.x
+            if norm(residual - solution.residual) <= LOST * b_norm:
                 break
             lost = True  # also where a number is not finite
-            found = solve(A, b, **{**options, "max_iter": found.n_iter // 2})
-        else:
-            return found._replace(stop="rounding") if lost else found
-        stop = found.stop
-        # twice: the recurrence and the product may differ by their last digits
-        attained = max(2 * options.get("tol", _TOL), _ROUNDING * np.finfo(b.dtype).eps)
-        if lost or (stop == "tol" and norm(residual) > attained * whole):
+            solution = solve(A, b, **{**options, "max_iter": solution.n_iter // 2})
+        else:  # no iteration is left, or none was made
+            return solution._replace(stop="rounding") if lost else solution
+        # A method that claims ``tol`` must have it in the residual of a product. Twice: the
+        # recurrence and the product may differ by their last digits.
+        stop = solution.stop
+        attained = max(2 * options.get("tol", _TOL), _ROUNDING_UNITS * np.finfo(b.dtype).eps)
+        if lost or (stop == "tol" and norm(residual) > attained * b_norm):
             stop = "rounding"
-        return found._replace(residual=residual, stop=stop)
+        return solution._replace(residual=residual, stop=stop)
 
     return checked
 
@@ -106,6 +111,9 @@ def minres(
     verify : bool, default True
         Whether one more product checks the residual.
     """
+    # The names are those of Choi, Paige & Saunders (2011, SIAM J. Sci. Comput. 33), with rotations
+    # in place of their reflections: signs differ. The directions w_k here are their d_k, the
+    # columns of V_k R_k^-1, where R_k is the triangular factor of T_k + shift I.
     x, residual = np.zeros_like(b), b.copy()
     w, w_old = np.zeros_like(b), np.zeros_like(b)
     rotations = Rotations(norm(b), shift)
@@ -113,10 +121,13 @@ def minres(
     n_iter, stop = 0, "tol" if first == 0 else "max_iter"
     for v, alpha, beta, v_next in lanczos(A, b, max_iter):
         tau, rho, delta, epsilon = map(float, rotations.rotate(alpha, beta))
+        # w_k = (v_k - delta w_{k-1} - epsilon w_{k-2}) / rho, in the memory of w_{k-2}
         axpby(-delta / rho, w, -epsilon / rho, w_old)
         axpy(1 / rho, v, w_old)
         w, w_old = w_old, w
+        # x_k = x_{k-1} + tau_k w_k
         axpy(tau, w, x)
+        # r_k = s_k^2 r_{k-1} + c_k phi_k v_{k+1}; its norm is |phi_k|
         gain = float(rotations.cosine * rotations.phi)
         axpby(gain, v_next, float(rotations.sine) ** 2, residual)
         n_iter += 1
@@ -127,7 +138,7 @@ def minres(
             stop = "tol"
             break
         if beta == 0:  # the Krylov space is exhausted: nothing lowers the residual any more
-            exact = abs(rotations.phi) <= _ROUNDING * np.finfo(b.dtype).eps * first
+            exact = abs(rotations.phi) <= _ROUNDING_UNITS * np.finfo(b.dtype).eps * first
             stop = "tol" if exact else "breakdown"
     return Solution(x, residual, n_iter, stop)
 
@@ -194,18 +205,21 @@ def cg(
     Parameters: as for :func:`minres`. It also stops at a direction of no curvature.
     """
     x, residual = np.zeros_like(b), b.copy()
+    # Squared norms are compared: one inner product serves the step and the test for the end.
     steps = ConjugateGradients((x,), (residual,))
     rr = dot(residual, residual)
     target = tol**2 * rr
     n_iter, stop = 0, "max_iter" if rr > 0 else "tol"
     while n_iter < max_iter and rr > 0:
         (p,) = steps.direction((residual,), rr)
+        # One product for each step; the residual r serves as z, since nothing is preconditioned.
         Ap = A.matvec(p)
         if not steps.move((p,), (Ap,), dot(p, Ap)):
             stop = "breakdown"
             break
         rr = dot(residual, residual)
         n_iter += 1
+        # Numbers that overflowed are a breakdown, and no callback sees them.
         if not np.isfinite(rr):
             stop = "breakdown"
             break
@@ -235,6 +249,9 @@ def qmr(
     Lanczos process. Needs ``A.rmatvec``, but where A is ``symmetric``: the left vectors are then
     the right ones, to the last bit. Parameters: as for :func:`minres`.
     """
+    # The names are those of figure 2.8 in Barrett et al. (1994), "Templates for the Solution of
+    # Linear Systems", without a preconditioner: right and left Lanczos vectors v and w with their
+    # norms rho and xi, directions p and q, the steps d of x and s = A d of the residual.
     residual = b.copy()
     x, v, p, d, s = np.zeros_like(b), b.copy(), *(np.zeros_like(b) for _ in range(3))
     w, q = (v, p) if symmetric else (b.copy(), np.zeros_like(b))
@@ -247,6 +264,8 @@ def qmr(
         if not 0 < xi < np.inf:
             stop = "breakdown"
             break
+        # The next pair of Lanczos vectors, of norm 1, and their inner product delta. The process
+        # ends where they are orthogonal: look-ahead would go on.
         v /= rho
         if not symmetric:
             w /= xi
@@ -254,27 +273,33 @@ def qmr(
         if not abs(delta) > tiny:
             stop = "breakdown"
             break
+        # p = v - (xi delta / epsilon) p and q = w - (rho delta / epsilon) q: the two sides of the
+        # LU factorization of the tridiagonal matrix, with pivots epsilon = q'A p.
         axpby(1.0, v, -xi * delta / epsilon, p)
         if not symmetric:
             axpby(1.0, w, -rho * delta / epsilon, q)
         Ap = A.matvec(p)
         epsilon = dot(q, Ap)
-        # no more than the rounding of the product: what follows would divide by noise
+        # A pivot within the rounding of the product is noise, by which what follows would divide.
         if not abs(epsilon) > tiny * norm(q) * norm(Ap):
             stop = "breakdown"
             break
+        # The right Lanczos vector, unscaled: v = A p - beta v, of norm rho
         beta = epsilon / delta
         axpby(1.0, Ap, -beta, v)
         rho, rho_old = norm(v), rho
         if not (gamma * abs(beta) > 0 and rho < np.inf):
             stop = "breakdown"
             break
+        # The rotation that minimizes the quasi-residual: theta is the tangent and gamma the cosine
+        # of its angle, eta the length of the step along p.
         theta, theta_old = rho / (gamma * abs(beta)), theta
         gamma, gamma_old = 1 / hypot(1, theta), gamma
         eta *= -rho_old / beta * (gamma / gamma_old) ** 2
+        # d = eta p + (theta_{k-1} gamma_k)^2 d, and s = A d by the same recurrence from A p
         axpby(eta, p, (theta_old * gamma) ** 2, d)
         axpby(eta, Ap, (theta_old * gamma) ** 2, s)
-        del Ap
+        del Ap  # its memory serves the next product
         x += d
         residual -= s
         n_iter += 1
@@ -284,6 +309,7 @@ def qmr(
         if norm(residual) <= target:
             stop = "tol"
             break
+        # The left Lanczos vector: w = A'q - beta w, of norm xi. The last iteration needs none.
         if symmetric:
             xi = rho
         elif n_iter < max_iter:
@@ -300,17 +326,19 @@ def lanczos(
     A v_k = beta_{k+1} v_{k+1} + alpha_k v_k + beta_k v_{k-1}, v_1 = b / ||b||. The vectors are
     buffers: v_k is overwritten two steps later.
     """
-    size = norm(b)
-    if size == 0:
+    b_norm = norm(b)
+    if b_norm == 0:
         return
-    v, v_next = b / size, np.zeros_like(b)
+    v, v_next = b / b_norm, np.zeros_like(b)
     beta = scale = 0.0
     for _ in range(max_iter):
-        # v_next holds v_{k-1}
+        # v_next holds v_{k-1}, and becomes A v_k - beta_k v_{k-1}. alpha_k is taken after that
+        # subtraction (Paige 1972), which loses less to rounding than v'A v before it.
         axpby(1.0, A.matvec(v), -beta, v_next)
         alpha = dot(v, v_next)
         axpy(-alpha, v, v_next)
         beta = norm(v_next)
+        # The space is exhausted where beta is rounding beside the largest entry of T so far.
         scale = max(scale, abs(alpha), beta)
         if beta <= 10 * np.finfo(b.dtype).eps * scale:
             v_next[:] = 0
@@ -318,11 +346,15 @@ def lanczos(
             return
         v_next /= beta
         yield v, alpha, beta, v_next
-        v, v_next = v_next, v
+        v, v_next = v_next, v  # two buffers: the older one holds v_{k-1} next time
 
 
 class Rotations:
-    """Givens rotations that keep T + shift I triangular, for one shift or an array of shifts."""
+    """Givens rotations that keep T + shift I triangular, for one shift or an array of shifts.
+
+    Column k of T has beta_k, alpha_k, beta_{k+1}. Rotations k-2 and k-1 turn it into epsilon,
+    delta, gamma, beta_{k+1}; rotation k, with cosine and sine, makes rho of the last two.
+    """
 
     def __init__(self, b_norm: float, shift: float | np.ndarray):
         self.cosine: Any  # as the shift: a number, or an array
@@ -334,10 +366,14 @@ class Rotations:
         self.beta = 0.0
 
     def rotate(self, alpha: float, beta: float) -> tuple[np.ndarray, ...]:
-        """Tau, rho, delta, epsilon: rho d_k = v_k - delta d_{k-1} - epsilon d_{k-2}, step tau."""
+        """Tau, rho, delta, epsilon: rho w_k = v_k - delta w_{k-1} - epsilon w_{k-2}, step tau."""
+        # Rotation k-2 makes epsilon and delta_bar of beta_k. Choi, Paige & Saunders (2011) call
+        # them epsilon^(1) and delta^(1), and the next three delta^(2), gamma^(1) and gamma^(2).
         epsilon, delta_bar = self.sine_old * self.beta, self.cosine_old * self.beta
+        # Rotation k-1 acts on delta_bar and the diagonal entry, which alone has the shift.
         delta = self.cosine * delta_bar + self.sine * (alpha + self.shift)
         gamma = self.cosine * (alpha + self.shift) - self.sine * delta_bar
+        # Rotation k removes beta_{k+1} below the diagonal.
         rho = np.hypot(gamma, beta)
         # rho = 0: A + shift I is singular on the Krylov space and no further step lowers the
         # residual; a rotation by -90 degrees keeps both
@@ -345,10 +381,11 @@ class Rotations:
         rho = np.where(singular, 1.0, rho)
         self.cosine_old, self.sine_old = self.cosine, self.sine
         self.cosine, self.sine = gamma / rho, np.where(singular, -1.0, beta / rho)
+        # The right-hand side ||b|| e_1 under the rotations: tau stays, |phi| is the residual norm.
         tau = self.cosine * self.phi
         self.phi = -self.sine * self.phi
         self.beta = beta
-        return tau, rho, delta + 0 * tau, epsilon + 0 * tau
+        return tau, rho, delta + 0 * tau, epsilon + 0 * tau  # each of the shape of the shifts
 
 
 def _as_system(A: Operator, b: np.ndarray) -> tuple[LinearOperator, np.ndarray]:
@@ -396,15 +433,19 @@ class ShiftedSolutions:
         From the (K + 1)^2 inner products of the basis, which need not have stayed orthogonal:
         A V = V T holds to rounding, and what that adds to the residual is in the bound.
         """
-        gram, found = self.basis @ self.basis.T, self.coefficients
-        Ax = found @ self.tridiagonal.T
-        xAx = np.einsum("jki,jki->jk", found @ gram[:-1], Ax)
+        # With x = V y: A x = V_{K+1} T y, and each form is one of coordinates with V'V.
+        gram, y = self.basis @ self.basis.T, self.coefficients
+        Ax = y @ self.tridiagonal.T
+        xAx = np.einsum("jki,jki->jk", y @ gram[:-1], Ax)
+        # A x - b, as b is the first basis vector times its norm
         Ax[:, :, 0] -= self.b_norm
         square = np.einsum("jki,jki->jk", Ax @ gram, Ax)
-        Ax[:, :, :-1] += self.shifts[:, None, None] * found
+        # A x + shift x - b
+        Ax[:, :, :-1] += self.shifts[:, None, None] * y
         residual = np.einsum("jki,jki->jk", Ax @ gram, Ax)
+        # The error of A V = V T, in the norm of T, which the coordinates do not show
         eps = float(np.finfo(self.basis.dtype).eps)
-        size = eps * np.linalg.norm(self.tridiagonal) * np.linalg.norm(found, axis=2)
+        size = eps * np.linalg.norm(self.tridiagonal) * np.linalg.norm(y, axis=2)
         return xAx, square, np.sqrt(np.maximum(residual, 0)) + size
 
 
@@ -428,6 +469,8 @@ def multishift_minres(
     """
     A, b = _as_system(A, b)
     shifts = np.atleast_1d(np.asarray(shifts, dtype=np.float64))
+    # directions[k + 2, j] holds the coordinates of w_k in the basis, for shift j: minres keeps two
+    # vectors w, here all are kept as K numbers each.
     basis = np.zeros((max_iter + 1, len(b)), dtype=b.dtype)
     tridiagonal = np.zeros((max_iter + 1, max_iter))
     directions = np.zeros((max_iter + 2, len(shifts), max_iter))  # two zero ones come first
@@ -436,11 +479,13 @@ def multishift_minres(
     rotations = Rotations(b_norm, shifts)
     k = 0
     for v, alpha, beta, v_next in lanczos(A, b, max_iter):
+        # Column k of T and V; one rotation for each shift.
         basis[k], basis[k + 1] = v, v_next
         tridiagonal[k, k], tridiagonal[k + 1, k] = alpha, beta
         steps[k], rho, delta, epsilon = rotations.rotate(alpha, beta)
         if k + 1 < max_iter:
             tridiagonal[k, k + 1] = beta
+        # w_k = (v_k - delta w_{k-1} - epsilon w_{k-2}) / rho, as in minres
         direction = directions[k + 2]
         direction[:, k] = 1
         direction -= delta[:, None] * directions[k + 1] + epsilon[:, None] * directions[k]
@@ -449,6 +494,7 @@ def multishift_minres(
         k += 1
         if residual_norms[k - 1].max() <= tol * b_norm:
             break
+    # x_k = x_{k-1} + tau_k w_k, summed for all k at once
     increments = steps[:k, :, None] * directions[2 : k + 2, :, :k]
     return ShiftedSolutions(
         shifts=shifts,

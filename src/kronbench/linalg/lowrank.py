@@ -20,16 +20,16 @@ from kronbench.linalg.threads import at_most_threads
 
 # A residual diagonal entry is the difference of K(i, i) and up to a few hundred squares: below
 # this multiple of K(i, i) it is rounding error and the column depends on those already taken.
-_ROUNDING = 1e-14
+_ROUNDING_OF_RESIDUAL = 1e-14
 
 # A kernel whose residual diagonal falls below this multiple of its largest entry is indefinite.
-_INDEFINITE = -1e-6
+_INDEFINITE_BELOW = -1e-6
 
 # Largest error of an entry of the approximation, relative to the largest entry of the matrix.
 TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}
 
-_ROWS = 512  # rows of the residual that are formed at a time
-_BLOCK = 64  # columns the range finder adds at a time
+_RESIDUAL_ROWS = 512  # rows of the residual that are formed at a time
+_PROBES = 64  # columns the range finder adds at a time
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,17 @@ def incomplete_cholesky(
         steps = CholeskySteps(columns, diagonal, max_rank)
         above, more = tol * steps.largest, True
         while steps.t < max_rank and more:
+            # Section 2.2 of Bach & Jordan: the largest residual
             if rng is None:
                 more = steps.add_largest(above)
                 continue
+            # Algorithm 2.1 of Chen et al.: a residual drawn in proportion to its size
             sums = np.cumsum(np.where(steps.residual > above, steps.residual, 0.0))
             more = bool(sums[-1] > 0)
             if more:
                 drawn = rng.random_sample() * sums[-1]
                 steps.add(int(np.searchsorted(sums, drawn, side="right")))
+    # A column takes its squared norm from the trace (Bach & Jordan 2005, Eq. 3).
     gains = np.array(steps.squares) / (diagonal.sum() or 1.0)
     return LowRankFactor(steps.take(steps.t), np.array(steps.pivots, dtype=np.intp), gains)
 
@@ -123,7 +126,7 @@ class CholeskySteps:
         n = len(diagonal)
         self.columns, self.n, self.capacity = columns, n, min(capacity, n)
         self.largest = diagonal.max()
-        self.floor = _ROUNDING * diagonal
+        self.floor = _ROUNDING_OF_RESIDUAL * diagonal
         # exactly zero for the points that the columns so far span
         self.residual = diagonal.copy()
         self.G = np.empty((min(self.capacity, 256), n))  # row j is column j of G
@@ -161,6 +164,8 @@ class CholeskySteps:
             raise InputError(
                 f"column {pivot} of kernel holds NaN or infinite values: give finite ones"
             )
+        # One pass over the points makes column t of the kernel column in its place, and all inner
+        # products with it; a row of ``sums`` for each block of points.
         self.G[t] = column
         root = math.sqrt(self.residual[pivot])
         sums = np.empty((-(-self.n // BLOCK), n_dots + d + 3))
@@ -169,11 +174,12 @@ class CholeskySteps:
             self.residual, self.floor, self.largest, n_dots, targets, sums,
         )  # fmt: skip
         lowest = sums[:, -1].min()
-        if lowest < _INDEFINITE * self.largest:
+        if lowest < _INDEFINITE_BELOW * self.largest:
             raise InputError(
                 "kernel is not positive semidefinite: the diagonal of its residual fell to "
                 f"{lowest:.3g}"
             )
+        # Exactly, whatever rounding made of them
         self.G[t, pivot] = root
         self.residual[pivot] = 0.0
         self.pivots.append(pivot)
@@ -206,6 +212,7 @@ def checked_max_rank(value: int | None, n: int) -> int:
 
 def factor_at(columns: KernelColumns, pivots: np.ndarray) -> LowRankFactor:
     """The factor of these pivots, in this order; its gains are not known."""
+    # K(:, pivots) = G L' with L the Cholesky factor of K(pivots, pivots)
     at_pivots = np.stack([columns.column(i) for i in pivots], axis=1)
     triangle = np.linalg.cholesky(at_pivots[pivots])
     factor = np.linalg.solve(triangle, at_pivots.T).T
@@ -244,25 +251,29 @@ def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.
     if factors is None:
         if _full_rank(matrix, tolerance):
             return None
-        # Orthonormal P and Q = matrix' P, block by block until P takes nothing more (Halko 2011)
+        # The randomized range finder of Halko, Martinsson & Tropp (2011), block by block: P is
+        # orthonormal, Q = matrix' P, until a block finds nothing more.
         rng = np.random.default_rng(0)
         P, Q = np.empty((a, 0)), np.empty((b, 0))
         most = min(max_rank, a, b)
         smallest = tolerance * np.linalg.norm(matrix)
-        found = np.inf
-        while P.shape[1] < most and found > smallest:
-            probes = rng.standard_normal((b, min(_BLOCK, most - P.shape[1])))
+        norm_of_block = np.inf
+        while P.shape[1] < most and norm_of_block > smallest:
+            # Images of random vectors, less their part in P
+            probes = rng.standard_normal((b, min(_PROBES, most - P.shape[1])))
             new = matrix @ probes - P @ (Q.T @ probes)
             for _ in range(2):  # once is not enough where the images are nearly dependent
                 new = np.linalg.qr(new - P @ (P.T @ new))[0]
+            # What this block found is an estimate of what is left; every entry is checked below.
             images = matrix.T @ new
             P, Q = np.hstack([P, new]), np.hstack([Q, images])
-            found = float(np.linalg.norm(images))
+            norm_of_block = float(np.linalg.norm(images))
         factors = P, Q
     P, Q = factors
+    # Every entry of the residual, by blocks of rows
     largest = max(matrix.max(initial=0.0), -matrix.min(initial=0.0))
-    for first in range(0, len(matrix), _ROWS):
-        rows = slice(first, first + _ROWS)
+    for first in range(0, len(matrix), _RESIDUAL_ROWS):
+        rows = slice(first, first + _RESIDUAL_ROWS)
         residual = P[rows] @ Q.T
         residual -= matrix[rows]
         if max(residual.max(), -residual.min()) > tolerance * largest:
@@ -273,12 +284,12 @@ def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.
 def _cholesky(matrix, max_rank, tolerance):
     """Factors of a semidefinite matrix, too coarse where max_rank ends them; else None."""
     try:
-        found = incomplete_cholesky(matrix, max_rank, tolerance / 2)
+        decomposition = incomplete_cholesky(matrix, max_rank, tolerance / 2)
     except InputError:
         return None
     # Afresh from the columns of the pivots: the factor is zero where it fell below tol
-    factor = found.transform(matrix[:, found.pivots])
-    ended = found.rank == max_rank
+    factor = decomposition.transform(matrix[:, decomposition.pivots])
+    ended = decomposition.rank == max_rank
     return (factor, factor) if ended or np.array_equal(matrix, matrix.T) else None
 
 

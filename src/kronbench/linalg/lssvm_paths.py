@@ -46,6 +46,7 @@ class PrefixPath:
 
     def coef(self, reg: float) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients b (k, d) of all columns of the factor, and the intercept c (d,)."""
+        # T b = z
         coef = solve_triangular(*self._solve(reg), check_finite=False)
         return coef, self.target_mean - self.factor_mean @ coef
 
@@ -54,6 +55,7 @@ class PrefixPath:
 
         O(n_new k^2) for u, then O(n_new d) for each rank.
         """
+        # A further rank adds one term u_j z_j to the responses.
         triangle, loadings = self._solve(reg)
         centred = (rows - self.factor_mean).T
         scores = solve_triangular(triangle, centred, trans="T", check_finite=False)
@@ -64,6 +66,7 @@ class PrefixPath:
 
     def _solve(self, reg):
         """T (k, k) and z (k, d)."""
+        # T is the triangle of R above sqrt(n reg) I; zeros beside the latter turn Q'Y into z.
         k, penalty = len(self.factor_mean), np.zeros_like(self._centred)
         np.fill_diagonal(penalty, np.sqrt(self.n_points * check_positive(reg, "reg")))
         both = np.asarray(np.linalg.qr(np.vstack([self._centred, penalty]), mode="r"))
@@ -112,6 +115,7 @@ class LSSVMPath:
 
     def fitted(self, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n, d) at the training points, in one product for all weights."""
+        # The hat matrix of a weight is V diag(shrinkage) V'; all weights share the product with V.
         shrunk = self._shrinkage(regs).T[:, :, None] * self._projections
         n, d = self._projections.shape
         responses = self._vectors @ shrunk.transpose(1, 0, 2).reshape(n, -1)
@@ -119,6 +123,7 @@ class LSSVMPath:
 
     def leave_one_out(self, regs: ArrayLike) -> np.ndarray:
         """Responses (len(regs), n, d) at each point of the machine trained on the other points."""
+        # Residual over 1 - leverage; the intercept adds 1 / n to the diagonal of the hat matrix.
         shrinkage = self._shrinkage(regs)
         leverages = self._vectors**2 @ shrinkage + 1.0 / len(shrinkage)
         left = (self.targets - self.fitted(regs)) / (1.0 - leverages.T)[:, :, None]

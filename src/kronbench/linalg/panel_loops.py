@@ -2,19 +2,33 @@
 
 A panel is a few columns of a matrix, packed without gaps and passed block by block, so that its
 rows are read from L1 or L2; what belongs to one row of the sparse matrix stays in registers.
+
+                   minor vertices              panel: 4 or 16 registers wide
+                block 0   block 1  ...         (2 or 8 on older processors)
+    row 0       x . x x | . x . .              |----|
+    row 1       . x . . | x . . x              |----|  block 0 of its rows, in L2
+    ...             task of thread 0           |----|
+    -----------------------------              |----|
+    row j       x . . x | . . x x              |----|  block 1
+    ...             task of thread 1           |----|
+
+A task is a range of rows of the sparse matrix with about as many entries as any other
+(``even_tasks``); a thread has one, and packs every panel for itself. It takes 64 rows at a time
+(``MAJOR_BLOCK``), and all of them in one block of minor vertices before the next block, so that
+both the rows of the panel and the 64 rows of sums stay in cache.
+
 ``accumulate`` adds up weighted rows of a panel (a sparse matrix times a dense one), ``contract``
 takes inner products with them (a dense times a dense one where a sparse one has entries).
 
-The innermost loops are plain numba. Where :mod:`kronbench.linalg.vector_instructions` is there
-and numba is one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN_NUMBA`` is 1.
-The sums are the same to rounding. No result depends on the number of threads: every sum is formed
-in one thread in the same order.
+The innermost loops are plain numba. Where ``_native/vector_instructions.py`` is there and numba is
+one that it was tried with, its loops serve, unless ``KRONBENCH_PLAIN`` is 1. The sums are the same
+to rounding. No result depends on the number of threads: every sum is formed in one thread in the
+same order.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -26,21 +40,18 @@ from numba.extending import overload
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from kronbench.linalg._native.switch import NUMBA_BEFORE, SWITCHED_OFF
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, in_threads
 
-# The first numba that the vector instructions were not tried with. Where
-# tests/linalg/test_panel_loops.py passes with a newer one, raise it.
-NUMBA_BEFORE = (0, 69)
-
 vector_instructions: Any = None
-if numba.version_info.short < NUMBA_BEFORE:
+if not SWITCHED_OFF and numba.version_info.short < NUMBA_BEFORE:
     with contextlib.suppress(ImportError):  # an optional file
-        from kronbench.linalg import vector_instructions
+        from kronbench.linalg._native import vector_instructions
 
 # The argument ``plain`` of the kernels: None for vector instructions, True for numba's loops. No
-# constant, so that numba's cache tells the two apart.
-_WISH = os.environ.get("KRONBENCH_PLAIN_NUMBA", "0") not in ("", "0")
-PLAIN = True if _WISH or vector_instructions is None else None
+# constant, so that numba's cache tells the two apart. Where there are no vector instructions no
+# caller may pass None: the cache would keep the plain loops in their place.
+PLAIN = True if vector_instructions is None else None
 
 # Vectors that the inner loops keep in registers: half of the 32 or 16 that there are, the rest is
 # for operands.
@@ -52,6 +63,7 @@ _FEATURES = (
 VECTOR_BYTES, _WIDE = (
     (64, 16) if "+avx512f" in _FEATURES else (32, 8) if "+avx2" in _FEATURES else (16, 8)
 )
+# Registers of a narrow panel, which takes the last columns where a wide one would be mostly empty.
 _NARROW = _WIDE // 4
 
 # How many vectors one pass multiplies: one, or two that share the loads.
@@ -61,11 +73,11 @@ BATCH = 2
 MAJOR_BLOCK = 64
 
 # Rows of a panel that are packed at a time: long enough to be read in streams when transposed.
-_STRIP = 64
+_STRIP_ROWS = 64
 
-# Rows of the other side that are passed at a time. At 9794 documents and 61,000 words this takes a
-# fifth less time on two threads than 3000, and a tenth less than in one go.
-_OTHER_ROWS = 20000
+# Rows of a block of the other side, in the products of documents. At 9794 documents and 61,000
+# words this takes a fifth less time on two threads than 3000, and a tenth less than in one go.
+_DOCUMENT_BLOCK_ROWS = 20000
 
 
 def narrow_width(dtype: DTypeLike) -> int:
@@ -94,6 +106,7 @@ def even_tasks(bounds: np.ndarray) -> np.ndarray:
 
     ``bounds`` (d + 1,) tell where the entries of each row begin.
     """
+    # The rows in which the entries n/T, 2n/T, ... lie begin the parts of T threads.
     n_threads = numba.get_num_threads()
     parts = np.arange(1, n_threads) * bounds[-1] // n_threads
     return np.concatenate([[0], np.searchsorted(bounds, parts), [len(bounds) - 1]])
@@ -125,8 +138,10 @@ def make_add_rows(registers: int, width: int, vector_bytes: int) -> Callable:
     @njit(fastmath=_REASSOCIATE)
     def add_rows(out, offset, stride, panel, indices, values, start, stop):
         """out[offset + v*stride + k] += sum_h values[h, v] * panel[indices[h], k]."""
+        # The length is a constant of the compiler: the loops over k have no rest.
         length = np.uint64(row_bytes // _item_bytes(panel))
         ones = stop - (stop - start) % 4
+        # Four entries h..h+3: where their rows of the panel begin, a to d
         for h in range(start, ones, 4):
             a, b = np.uint64(indices[h]) * length, np.uint64(indices[h + 1]) * length
             c, d = np.uint64(indices[h + 2]) * length, np.uint64(indices[h + 3]) * length
@@ -140,6 +155,7 @@ def make_add_rows(registers: int, width: int, vector_bytes: int) -> Callable:
                         + wc * panel[c + k]
                         + wd * panel[d + k]
                     )
+        # Up to three entries are left.
         for h in range(ones, stop):
             a = np.uint64(indices[h]) * length
             for v in range(width):
@@ -159,6 +175,7 @@ def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callab
     def inner_products(out, rows, offset, stride, panel, indices, start, stop):
         """out[h, v] += sum_k rows[offset + v*stride + k] * panel[indices[h], k]."""
         length = np.uint64(row_bytes // _item_bytes(panel))
+        # What all entries of a vertex share: its row of the inner array
         fixed = rows.reshape(-1)
         ones = stop - (stop - start) % 4
         for h in range(start, ones, 4):
@@ -166,6 +183,7 @@ def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callab
             c, d = np.uint64(indices[h + 2]) * length, np.uint64(indices[h + 3]) * length
             for v in range(width):
                 at = np.uint64(offset + v * stride)
+                # Sums of the panel's type: with a float64 zero numba would widen single precision.
                 sa = sb = sc = sd = panel.dtype.type(0)
                 for k in range(length):
                     x = fixed[at + k]
@@ -177,6 +195,7 @@ def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callab
                 out[h + 1, v] += sb
                 out[h + 2, v] += sc
                 out[h + 3, v] += sd
+        # Up to three entries are left.
         for h in range(ones, stop):
             a = np.uint64(indices[h]) * length
             for v in range(width):
@@ -191,6 +210,8 @@ def make_inner_products(registers: int, width: int, vector_bytes: int) -> Callab
 
 def _on_panels(make_plain):
     """A loop on panels of each kind behind one name; only the code asked for is compiled."""
+    # Three kinds: a wide panel, a narrow one, and a panel for two vectors whose sums together fill
+    # as many registers as those of a wide one for one vector.
     make_vector = getattr(vector_instructions, make_plain.__name__, make_plain)
     plain_loops, vector_loops = (
         [
@@ -202,6 +223,7 @@ def _on_panels(make_plain):
     plain_wide, plain_narrow, plain_batch = plain_loops
     vector_wide, vector_narrow, vector_batch = vector_loops
 
+    # numba decides branches on None while it compiles, and drops the other one.
     @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     def loop(plain, wide, width, a, b, c, d, e, f, g, h):
         if plain is None:
@@ -247,14 +269,16 @@ def _pack(matrix, transposed, columns, first, width, narrow, room):
 
     Returns whether the panel is wide, its number of columns, and how many of them are used.
     """
+    # A wide panel as long as more than half of it is used, then narrow ones
     wide = width == 1 and len(columns) - first > 2 * narrow
     length = 4 * narrow if wide else narrow if width == 1 else 4 * narrow // width
+    # The panel lies in the memory of the thread, its rows without gaps.
     columns = columns[first : first + length]
     n_rows = matrix.shape[1] if transposed else matrix.shape[0]
     panel = room[: n_rows * length].reshape(n_rows, length)
     if transposed:
-        for low in range(0, n_rows, _STRIP):
-            high = low + _STRIP if low + _STRIP < n_rows else n_rows
+        for low in range(0, n_rows, _STRIP_ROWS):
+            high = low + _STRIP_ROWS if low + _STRIP_ROWS < n_rows else n_rows
             _transpose(matrix, columns, low, high, panel[low:high])
     else:
         for i in range(n_rows):
@@ -280,12 +304,14 @@ def accumulate(
     n_blocks = starts.shape[1] - 1
     first = 0
     while first < len(columns):
+        # A panel is packed once and meets all rows of the task.
         wide, length, _ = _pack(matrix, transposed, columns, first, width, narrow, panel)
         for low in range(begin, end, MAJOR_BLOCK):
             high = low + MAJOR_BLOCK if low + MAJOR_BLOCK < end else end
             for block in range(n_blocks):
                 for j in range(low, high):
                     at, stop = starts[j, block], starts[j, block + 1]
+                    # The row of sums stays in registers for all entries of j in this block.
                     offset = j * width * stride + first
                     _add_rows(
                         plain, wide, width, flat, offset, stride, panel, indices, values, at, stop
@@ -314,6 +340,8 @@ def contract(
         rows = room[: width * stride].reshape(width, MAJOR_BLOCK, length)
         for low in range(begin, end, MAJOR_BLOCK):
             high = low + MAJOR_BLOCK if low + MAJOR_BLOCK < end else end
+            # The inner array has the vertices i in its columns: 64 of them are turned into rows of
+            # the width of the panel, so that an inner product reads both sides in order.
             for v in range(width):
                 for k in range(used):
                     sources[k] = (first + k) * width + v
@@ -332,6 +360,8 @@ def block_starts(
     minor: np.ndarray, bounds: np.ndarray, block_rows: int, n_blocks: int
 ) -> np.ndarray:
     """(d, n_blocks + 1): where the pairs of a major vertex begin in each block of minor ones."""
+    # Each pair is counted in the cell (major vertex, block), numbered row by row; the cumulated
+    # counts of a row are where its blocks begin.
     d = len(bounds) - 1
     block = np.repeat(np.arange(d) * n_blocks, np.diff(bounds))
     block += minor // block_rows
@@ -363,6 +393,7 @@ class SparseProducts:
     """
 
     def __init__(self, X: sparse.csr_array):
+        # Words of one document are taken out, with the sum of their squares for each document.
         documents = np.bincount(X.indices, minlength=X.shape[1])
         alone = documents[X.indices] == 1
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -384,6 +415,8 @@ class SparseProducts:
         with at_most_threads(4 * len(entries) * n_columns / WORTH_A_THREAD):
             for first in range(0, n_columns, width):
                 columns = slice(first, min(first + width, n_columns))
+                # A panel of classes: between = X' panel, by word, then panel = X between + alone
+                # panel, by document
                 used = columns.stop - first
                 panel[:, :used], panel[:, used:] = block[:, columns], 0
                 between[:] = 0
@@ -398,8 +431,8 @@ def _by_row(matrix):
     """Where each block of columns begins in a row, columns and values of the entries, bounds."""
     matrix.sort_indices()
     bounds, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    n_blocks = max(1, -(-matrix.shape[1] // _OTHER_ROWS))
-    starts = block_starts(columns, bounds, _OTHER_ROWS, n_blocks)
+    n_blocks = max(1, -(-matrix.shape[1] // _DOCUMENT_BLOCK_ROWS))
+    starts = block_starts(columns, bounds, _DOCUMENT_BLOCK_ROWS, n_blocks)
     return starts, columns, matrix.data[:, None], bounds
 
 

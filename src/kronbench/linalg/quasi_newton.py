@@ -25,23 +25,29 @@ def capped_bfgs(
     """
     x = np.array(start, float)
     value, gradient = function(x)
-    found, n_evaluations = (x, value, inverse), 1
+    best, n_evaluations = (x, value, inverse), 1
     while np.isfinite(value) and n_evaluations < max_evaluations:
+        # The quasi-Newton step, or without an estimate steepest descent with a step of 1/2 in the
+        # steepest coordinate; no coordinate moves by more than 1.
         if inverse is None:
             steepest = np.abs(gradient).max()
             if steepest <= noise * abs(value):
-                return found
+                return best
             step = -0.5 * gradient / steepest
         else:
             step = -inverse @ gradient
         largest = np.abs(step).max()
         step *= min(1.0, 1.0 / largest) if largest > 0 else 0.0
+        # An estimate that is not positive definite here is dropped. The quadratic model predicts a
+        # gain of -slope / 2, below which noise decides.
         slope = float(gradient @ step)
         if slope >= 0:
             inverse = None
             continue
         if -0.5 * slope <= noise * abs(value):
-            return found
+            return best
+        # Line search: Armijo's condition with 1e-4; the parabola through value, slope and the new
+        # value gives the next length, within a tenth and a half of this one.
         length = 1.0
         while True:
             new = x + length * step
@@ -50,16 +56,17 @@ def capped_bfgs(
             if np.isfinite(new_value) and new_value <= value + 1e-4 * length * slope:
                 break
             if n_evaluations >= max_evaluations:
-                return found
-            if not np.isfinite(new_value):
+                return best
+            if not np.isfinite(new_value):  # no parabola through it
                 length *= 0.25
                 continue
             rise = new_value - value - length * slope
             shorter = -slope * length**2 / (2 * rise)
             length = float(np.clip(shorter, 0.1 * length, 0.5 * length))
             if -0.5 * length * slope <= noise * abs(value):
-                return found
-        # The update of the inverse Hessian, where the curvature along the step is positive
+                return best
+        # The BFGS update of the inverse Hessian (Nocedal & Wright 2006, Eq. 6.17), where the
+        # curvature s'y along the step is positive. The first estimate is I s'y / y'y (Eq. 6.20).
         s, y = new - x, new_gradient - gradient
         sy = float(s @ y)
         if sy > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
@@ -68,5 +75,5 @@ def capped_bfgs(
             inverse = inverse - (np.outer(s, Hy) + np.outer(Hy, s)) / sy
             inverse = inverse + (1 + float(y @ Hy) / sy) * np.outer(s, s) / sy
         x, value, gradient = new, new_value, new_gradient
-        found = x, value, inverse
-    return found
+        best = x, value, inverse
+    return best

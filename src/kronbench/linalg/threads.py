@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,17 +12,13 @@ from pathlib import Path
 
 import numba
 
-# Load numba's OpenMP with threads that sleep when they have nothing to do. They would spin for
-# milliseconds after each loop, a third of a fit's processor time. GNU's OpenMP reads how they wait
-# when it is loaded, and never again.
-_POLICY = "OMP_WAIT_POLICY"
-if _POLICY not in os.environ:
-    os.environ[_POLICY] = "passive"
-    try:
-        with contextlib.suppress(ImportError):  # a numba without OpenMP
-            importlib.import_module("numba.np.ufunc.omppool")
-    finally:
-        del os.environ[_POLICY]
+from kronbench.linalg._native.switch import SWITCHED_OFF
+
+if not SWITCHED_OFF:
+    with contextlib.suppress(ImportError):  # an optional file
+        from kronbench.linalg._native import passive_threads
+
+        passive_threads.load_openmp()
 
 # Operations for which it pays to wake another thread (about a third of a millisecond).
 WORTH_A_THREAD = 1e7
@@ -47,14 +42,15 @@ def processors(quota: str | os.PathLike = "/sys/fs/cgroup/cpu.max") -> int:
     return allowed
 
 
-_MOST = processors()
+# Processors of this process, as they were on import.
+_PROCESSORS = processors()
 
 
 @contextmanager
 def at_most_threads(n: float) -> Iterator[None]:
     """No more than n threads of numba in here, nor than processors, and at least one."""
     before = numba.get_num_threads()
-    fewer = max(1, min(int(n), _MOST))
+    fewer = max(1, min(int(n), _PROCESSORS))
     if fewer >= before:  # each call to set them costs as much as a pass over 10^5 numbers
         yield
         return
@@ -70,6 +66,7 @@ def in_threads(work: Callable[[int], object], n_tasks: int) -> None:
 
     Loops for this compile in a third of the time that numba takes for its own threads.
     """
+    # The calling thread has the first task; the pool, which sleeps between products, the others.
     others = [_pool().submit(work, k) for k in range(1, n_tasks)]
     work(0)
     for other in others:
@@ -78,7 +75,7 @@ def in_threads(work: Callable[[int], object], n_tasks: int) -> None:
 
 @functools.cache
 def _pool():
-    return ThreadPoolExecutor(_MOST, thread_name_prefix="kronbench")
+    return ThreadPoolExecutor(_PROCESSORS, thread_name_prefix="kronbench")
 
 
 if hasattr(os, "register_at_fork"):  # a child has none of the threads

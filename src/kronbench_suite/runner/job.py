@@ -21,6 +21,7 @@ import threadpoolctl
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
+from kronbench.linalg._native.switch import SWITCHED_OFF
 from kronbench_suite.resources import package_of
 from kronbench_suite.runner.clock import Stopwatch, peak_mib
 from kronbench_suite.runner.columns import RUNNER, columns_measured
@@ -126,6 +127,7 @@ def describe(threads: int) -> dict:
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": _cpu(),
         "instructions": f"numba {compiled_for}"
+        + (", plain loops" if SWITCHED_OFF else "")
         + (f", numpy without {without}" if without else ""),
         "cores": os.cpu_count(),
         "threads": threads,

@@ -25,7 +25,7 @@ from kronbench_suite.runner.columns import TIMING, Columns
 from kronbench_suite.runner.processes import fresh_process
 
 # The loops are chosen on import.
-_ENVIRONMENTS = {"plain numba": {"KRONBENCH_PLAIN_NUMBA": "1"}}
+_ENVIRONMENTS = {"plain numba": {"KRONBENCH_PLAIN": "1"}}
 
 _VEC_TRICK = "rlscore.utilities.sampled_kronecker_products.sampled_vec_trick"
 
