@@ -15,6 +15,7 @@ from kronbench import InputError, datasets
 from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
 from tests.datasets.test_drug_target import YAMANISHI_FILES
+from tests.datasets.test_registry import SURROGATE
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -354,11 +355,10 @@ def small(tmp_path, monkeypatch, closed):
         }
         for key, content in YAMANISHI_FILES.items()
     }
-    sizes = {"drugs": 3, "targets": 2, "interactions": 3}
     entry = {
         "title": "Small",
         "loader": "interactions",
-        "surrogate": {**sizes, "drug_similarity": 0.3, "target_similarity": 0.2},
+        "surrogate": SURROGATE | {"sizes": [3, 2], "known": 6},
         "files": files,
         "shape": {"values": [3, 2]},
         "licence": "none",
