@@ -11,7 +11,7 @@ from kronbench.datasets.corpus_surrogates import (
     surrogate_section,
     surrogate_titles,
 )
-from kronbench.datasets.wipo import parse_index
+from kronbench.datasets.wipo import parse_index, unit_rows
 from tests.datasets.test_wipo import check_corpus, check_tree, files
 from tests.helpers import in_memory
 
@@ -85,3 +85,13 @@ def test_a_scale_shrinks_the_corpus_and_its_parts_make_one_matrix_of_counts(monk
     assert np.bincount(arrays["y"]).min() >= 1
     assert arrays["y"].max() == n_classes - 1
     assert arrays["y_novel"].tolist() == np.repeat(n_classes + np.arange(15), 2).tolist()
+
+
+def test_documents_of_a_new_class_share_words_with_its_kin():
+    sizes = {"n_words": 5000, "n_documents": 800, "levels": [8, 40], "n_novel": 20}
+    arrays = surrogate_lshtc(np.random.default_rng(0), **sizes)
+    rows = [sparse.csr_array(unit_rows(arrays[key])) for key in ("X_novel", "X")]
+    parents = [arrays["parents"][9:][arrays[key]] for key in ("y_novel", "y")]
+    kin = parents[0][:, None] == parents[1]
+    alike = (rows[0] @ rows[1].T).toarray()
+    assert alike[kin].mean() > 1.2 * alike[~kin].mean()

@@ -96,15 +96,19 @@ def surrogate_lshtc(
     n_words, n_novel = round(n_words * scale**_HEAPS), round(n_novel * scale)
     levels = [max(2, round(size * scale)) for size in levels]
     n_documents = round(n_documents * scale)
-    median_size = 0.45 * n_documents / levels[-1]
+    median_size = 0.6 * n_documents / levels[-1]
     sizes = {"levels": levels, "n_documents": n_documents, "median_size": median_size}
     arrays = surrogate_index(rng, **sizes)
-    # The novel leaves come behind the others, below nodes that have some of these.
-    homes = rng.choice(arrays["parents"][-levels[-1] :], n_novel)
-    parents, n_inner = np.concatenate([arrays["parents"], homes]), 1 + sum(levels[:-1])
+    # The novel leaves come behind the others, below the nodes of the same level.
+    n_inner = 1 + sum(levels[:-1])
+    homes = rng.integers(n_inner - levels[-2], n_inner, n_novel)
+    parents = np.concatenate([arrays["parents"], homes])
     y, y_novel = arrays["y"], levels[-1] + np.repeat(np.arange(n_novel), 2)
-    X, X_novel = (_words(rng, parents, n_inner + labels, n_words, 200) for labels in (y, y_novel))
-    return {"X": X, "y": y, "X_novel": X_novel, "y_novel": y_novel, "parents": parents}
+    X = _words(rng, parents, n_inner + np.concatenate([y, y_novel]), n_words, 200)
+    return {
+        **{"X": X[: len(y)], "y": y, "X_novel": X[len(y) :], "y_novel": y_novel},
+        "parents": parents,
+    }
 
 
 def _words(rng, parents, leaves, n_words, length):
