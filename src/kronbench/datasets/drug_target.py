@@ -155,19 +155,17 @@ def parse_interactions(files: Files) -> Arrays:
     ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities), with
     the same identifiers.
     """
-    table, targets, drugs = _labelled_table(files["interactions"])
-    _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1")
+    table = _labelled_table(files["interactions"], lambda entry: np.isin(entry, (0, 1)), "0 or 1")
     similarities = {}
-    for key, identifiers in (("drugs", drugs), ("targets", targets)):
-        similarity, rows, cols = _labelled_table(files[key])
-        if not rows == cols == identifiers:
+    for key, ids in (("drugs", table.columns), ("targets", table.index)):
+        side = _labelled_table(files[key], np.isfinite, "a finite similarity")
+        if not (list(side.index) == list(side.columns) == list(ids)):
             raise InputError(
                 f"{files[key].name}: its rows and columns must have the identifiers of the {key} "
                 f"in {files['interactions'].name}, in the same order"
             )
-        _check_entries(files[key], similarity, np.isfinite(similarity), "a finite similarity")
-        similarities[key] = similarity
-    values = np.ascontiguousarray(table.T)
+        similarities[key] = side.to_numpy()
+    values = np.ascontiguousarray(table.to_numpy().T)
     return label_matrix(values, similarities["drugs"], similarities["targets"], at_least=1)
 
 
@@ -277,30 +275,23 @@ def parse_printed_predictions(
     return arrays
 
 
-def _labelled_table(file):
-    header, *lines = [line.split("\t") for line in file.text().splitlines()] or [[""]]
-    table = np.empty((len(lines), len(header) - 1))
-    for number, line in enumerate(lines):
-        if len(line) != len(header):
-            raise InputError(
-                f"{file.name}, line {number + 2}: {len(line)} columns, expected {len(header)}"
-            )
-        try:
-            table[number] = line[1:]
-        except ValueError as error:
-            raise InputError(f"{file.name}, line {number + 2}: {error}") from None
-    return table, [line[0] for line in lines], header[1:]
+def _labelled_table(file, is_allowed, expected):
+    """A table of numbers with identifiers; InputError names the first entry that is not allowed.
+
+    A cell that is empty or missing is read as NaN, which no table may have.
+    """
+    import pandas as pd  # not for those that plan
+
+    with file.open() as stream:
+        table = pd.read_csv(stream, sep="\t", index_col=0, dtype=str).astype(np.float64)
+    for row, col in np.argwhere(~is_allowed(table.to_numpy()))[:1]:
+        raise InputError(
+            f"{file.name}, row '{table.index[row]}', column '{table.columns[col]}': "
+            f"{table.iat[row, col]:g} is not allowed, expected {expected}"
+        )
+    return table
 
 
 def _table(file):
     with file.open() as stream:
         return np.loadtxt(stream, ndmin=2)
-
-
-def _check_entries(file, table, allowed, expected):
-    if not allowed.all():
-        row, col = np.argwhere(~allowed)[0]
-        raise InputError(
-            f"{file.name}, line {row + 2}, column {col + 2}: {table[row, col]:g} is not allowed, "
-            f"expected {expected}"
-        )
