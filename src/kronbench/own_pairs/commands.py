@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError, printable
-from kronbench.files import check_output, os_error_advice, replacing
+from kronbench.files import check_output, replacing
 from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
@@ -114,8 +114,7 @@ def fit_files(
             f"{recipe.remedy()}"
         )
     model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
-    with _refused_writing():
-        digest = model_file.save(model, out)
+    digest = model_file.save(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 
@@ -136,21 +135,22 @@ def predict_files(
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
     _check_tables([pairs, rows, cols])
-    known = model_file.load(model)
-    ids, groups = _read_new_pairs(pairs, known, (rows, cols))
+    kept = model_file.load(model)
+    ids, groups = _read_new_pairs(pairs, kept, (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
-        check_memory(known.recipe, known.data, data)
-        scores[part] = known.fitted.scores(data)
-    with _refused_writing(), replacing(out) as temporary:
+        check_memory(kept.recipe, kept.data, data)
+        scores[part] = kept.fitted.scores(data)
+    with replacing(out) as temporary:
         ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
-    return f"{out}: {len(ids)} prediction{'s' * (len(ids) != 1)} by {known.recipe}"
+    many = "prediction" if len(ids) == 1 else "predictions"
+    return f"{out}: {len(ids)} {many} by {kept.recipe}"
 
 
 def _read(tables, solver, assignments, scale, selects, seed):
     """The pairs, and the recipe for them, with all that can be checked before long work."""
     from kronbench.datasets.pair_tables import read_own_pairs
-    from kronbench.own_pairs.contract import check_takes_pairs
+    from kronbench.own_pairs.solver_checks import check_takes_pairs
 
     given = read_assignments(solver, assignments)
     _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
@@ -178,17 +178,6 @@ def _check_tables(paths):
             f"{largest} has {mib(sizes[largest])}, and reading the tables takes about "
             f"{mib(needed)} where {mib(available)} are available: give fewer rows"
         )
-
-
-@contextmanager
-def _refused_writing() -> Iterator[None]:
-    """A full disk, or a folder that cannot be written, is a sentence."""
-    try:
-        yield
-    except OSError as error:
-        if not (sentence := os_error_advice(error)):
-            raise
-        raise InputError(sentence) from None
 
 
 def _read_new_pairs(pairs, model, paths):
