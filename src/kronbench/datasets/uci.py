@@ -1,6 +1,6 @@
 """Tables of the UCI and Delve archives: the rows of Bach & Jordan (2005), figure 2, and satimage.
 
-A `Layout` says how the records of one source are written; the options of a registry entry say
+The options of a registry entry say how the records of its source are written, a `Layout`, and
 which records and columns make the row of the paper. Nothing is scaled here: unit variance has
 to be taken on the training part, which only the experiment knows.
 """
@@ -8,8 +8,9 @@ to be taken on the training part, which only the experiment knows.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,75 +21,26 @@ from kronbench.errors import InputError
 
 @dataclass(frozen=True)
 class Layout:
-    """How the records of one source file are written."""
+    """How the records of one source file are written: the option ``layout`` of an entry."""
 
     n_columns: int  # fields of a record
     target: int = -1  # position of the class label or the response (negative: from the end)
-    labels: tuple[str, ...] | None = None  # that may occur; None for a response, a number
+    labels: Sequence[str] | None = None  # that may occur; None for a response, a number
     delimiter: str | None = None  # between fields; None is blanks and tabs
     record_end: str = "\n"
     header: int = 0  # leading records that are not data
     arff: bool = False  # Weka's format, which says itself how its records are written
-    ignore: tuple[int, ...] = ()  # fields that are neither input nor target (identifiers)
-    categorical: tuple[int, ...] = ()  # fields that become indicators, one a value in order
+    ignore: Sequence[int] = ()  # fields that are neither input nor target (identifiers)
+    categorical: Sequence[int] = ()  # fields that become indicators, one a value in order
     sequence: int | None = None  # a field of one letter a position, each of them categorical
-    missing: frozenset[str] = frozenset("?")  # the record is left out ("nan" in Weka's)
-    codes: dict[str, str] = field(default_factory=dict)  # numerals for words
-
-
-_DIGITS = tuple("0123456789")
-_PLACES = ("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL")
-
-LAYOUTS = {
-    "abalone": Layout(9, delimiter=",", categorical=(0,)),
-    "adult": Layout(15, delimiter=",", labels=("<=50K", ">50K")),
-    "boston": Layout(14),
-    "breast": Layout(11, delimiter=",", labels=("2", "4"), ignore=(0,)),
-    "census-house": Layout(17),
-    "cmc": Layout(10, delimiter=",", labels=_DIGITS[1:4], categorical=(6,)),
-    "comp-activ": Layout(22),
-    "delve-32": Layout(33),
-    "dermatology": Layout(35, delimiter=",", labels=_DIGITS[1:7]),
-    "hypothyroid": Layout(
-        30,
-        arff=True,
-        labels=(
-            *("negative", "compensated_hypothyroid", "primary_hypothyroid"),
-            "secondary_hypothyroid",
-        ),
-        missing=frozenset({"?", "nan"}),
-        codes={"F": "0", "M": "1", "f": "0", "t": "1"},
-    ),
-    "ionosphere": Layout(35, delimiter=",", labels=("b", "g")),
-    "isolet": Layout(618, delimiter=",", labels=tuple(f"{c}." for c in range(1, 27))),
-    "liver": Layout(7, delimiter=",", labels=("1", "2")),
-    # A question mark is the documented way to write an unknown stalk root, and counts as a value.
-    "mushroom": Layout(
-        23, 0, ("e", "p"), ",", categorical=tuple(range(1, 23)), missing=frozenset()
-    ),
-    "optdigits": Layout(65, delimiter=",", labels=_DIGITS),
-    "page-blocks": Layout(11, labels=_DIGITS[1:6]),
-    "pendigits": Layout(17, delimiter=",", labels=_DIGITS),
-    "pi-diabetes": Layout(9, delimiter=",", labels=("0", "1")),
-    "satellite": Layout(37, labels=(*_DIGITS[1:6], "7")),
-    "segmentation": Layout(20, labels=_DIGITS[1:8]),
-    "spambase": Layout(58, delimiter=",", labels=("0", "1")),
-    "splice": Layout(
-        3, 0, ("EI", "IE", "N"), ",", ignore=(1,), sequence=2, missing=frozenset("DNSR")
-    ),
-    "titanic": Layout(
-        4, -1, ("no", "yes"), "\x1f", record_end="\x1e", header=2, categorical=(0, 1, 2)
-    ),
-    "vehicle": Layout(19, labels=("bus", "opel", "saab", "van")),
-    "vowel": Layout(14, labels=(*_DIGITS, "10"), ignore=(0, 1, 2)),
-    "yeast": Layout(10, labels=_PLACES, ignore=(0,)),
-}
+    missing: Sequence[str] = ("?",)  # the record is left out ("nan" in Weka's)
+    codes: Mapping[str, str] = field(default_factory=dict)  # numerals for words
 
 
 def parse_table(
     files: Files,
     *,
-    layout: str,
+    layout: Mapping[str, Any],
     n_points: int,
     n_features: int,
     classes: Sequence[Sequence[str]] | None = None,
@@ -101,6 +53,7 @@ def parse_table(
 ) -> Arrays:
     """Inputs and targets of the files' records, which follow each other in the order of ``files``.
 
+    ``layout`` are the fields of a `Layout`.
     ``classes`` are the labels of class 0, of class 1 ... (None: those of the layout one by one);
     records with any other label are left out. ``columns`` are the fields that are inputs (None:
     all but the target and ignored ones); numbers come first, then the indicators of one field
@@ -110,7 +63,7 @@ def parse_table(
     ``seed`` draws ``n_points`` of more records without replacement, and keeps their order.
     ``test`` is the key of the file that is the test part, marked in ``is_test``.
     """
-    X, y, origin = _read_records(files, LAYOUTS[layout], classes, columns)
+    X, y, origin = _read_records(files, Layout(**layout), classes, columns)
     if drop_constant:
         X = X[:, np.ptp(X, axis=0) > 0]
     if largest_variance and X.shape[1] > n_features:
@@ -124,7 +77,7 @@ def parse_table(
         X, y, origin = X[drawn], y[drawn], origin[drawn]
     if X.shape != (n_points, n_features):
         raise InputError(
-            f"{layout}: {X.shape[0]} points with {X.shape[1]} features are left, {n_points} with "
+            f"{X.shape[0]} points with {X.shape[1]} features are left, {n_points} with "
             f"{n_features} are expected"
         )
     arrays = {"X": np.ascontiguousarray(X), "y": y}
@@ -143,6 +96,7 @@ def _read_records(files, layout, classes, columns):
     inputs = [c for c in positions if c not in (target, *layout.ignore)]
     categorical = [c for c in inputs if c in layout.categorical]
     numeric = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
+    missing = set(layout.missing)
     X, words, y, origin = [], [], [], []
     for position, file in enumerate(files.values()):
         for record in _records(file, layout):
@@ -150,7 +104,7 @@ def _read_records(files, layout, classes, columns):
             fields = [record[c] for c in categorical]
             fields += record[layout.sequence] if layout.sequence is not None else []
             wanted = layout.labels is None or label in class_of
-            if wanted and layout.missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
+            if wanted and missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
                 X.append([float(layout.codes.get(record[c], record[c])) for c in numeric])
                 words.append(fields)
                 y.append(class_of[label] if layout.labels else float(label))
