@@ -239,9 +239,9 @@ def _evaluate(arguments):
         similarity=arguments.similarity,
         **{name: getattr(arguments, name) for name in _RECIPE},
     )
-    from kronbench.own_pairs.evaluate import as_text
+    from kronbench.own_pairs.evaluate import scores_as_text
 
-    say(json.dumps(result, indent=1) if arguments.json else as_text(result))
+    say(json.dumps(result, indent=1) if arguments.json else scores_as_text(result))
 
 
 def _fit(arguments):

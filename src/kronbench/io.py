@@ -97,21 +97,26 @@ def check_columns(table: str | Path, columns: Sequence[str], wanted: Sequence[st
             raise InputError(f"{table} has no column '{name}'{did_you_mean(name, columns)}")
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The nearest of known names as the end of a sentence; the first few where none is near."""
-    if found := other_form(name, known):
-        return found
+def did_you_mean(name: str, known: Sequence[str], otherwise: str = "") -> str:
+    """The nearest of known names as the end of a sentence; the first few where none is near.
+
+    ``otherwise`` is said in place of these few.
+    """
+    if twin := other_form(name, known):
+        return twin
     if near := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
         return f": did you mean '{near[0]}'?"
     some = ", ".join(f"'{entry}'" for entry in list(known)[:5])
-    return f": it has {some}{' ...' if len(known) > 5 else ''}"
+    return otherwise or f": it has {some}{' ...' if len(known) > 5 else ''}"
 
 
 def other_form(name: str, known: Sequence[str]) -> str:
     """The known name that looks the same, in another Unicode form, as the end of a sentence."""
     composed = {unicodedata.normalize("NFC", entry): entry for entry in known}
     twin = composed.get(unicodedata.normalize("NFC", name))
-    return f": it has '{twin}' in another Unicode form (NFC, NFD); give both the same" * bool(twin)
+    if twin is None:
+        return ""
+    return f": it has '{twin}' in another Unicode form (NFC, NFD); give both the same"
 
 
 def _read_text(path, separator, ids):

@@ -47,11 +47,11 @@ def evaluate_files(
     selects: bool = False,
     **options: Any,
 ) -> dict:
-    """Scores of a solver; ``options`` are those of `kronbench.own_pairs.evaluate.evaluate`."""
-    from kronbench.own_pairs.evaluate import evaluate
+    """Scores of a solver; ``options`` are those of `evaluate_pairs`."""
+    from kronbench.own_pairs.evaluate import evaluate_pairs
 
-    own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    return evaluate(own, recipe, selects=selects, **options)
+    own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
+    return evaluate_pairs(own, recipe, selects=selects, **options)
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -70,23 +70,25 @@ def fit_files(
 
     ``setting`` is that of the inner folds: how new the pairs to predict will be.
     """
+    # Refuse what cannot end well before any table is read.
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
-    own, recipe = _read(tables, solver, assignments, scale, selects, seed)
+    own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
     from kronbench.own_pairs.selection import (
         check_selects,
+        choose,
         convergence_kept_back,
         n_fits,
-        select,
     )
 
     recipe, lines, more = replace(recipe, setting=setting), [], None
+    # Choose what is open by inner folds, and tell what was chosen.
     if selects:
         check_selects(recipe)
         with progress(n_fits(recipe), "select", "fit") as bar:
-            choice = select(recipe, own.data, own.y, bar.update)
+            choice = choose(recipe, own.data, own.y, bar.update)
         recipe = choice.recipe
         chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
         metric = f"mean squared error {-choice.score:.4g}"
@@ -97,12 +99,13 @@ def fit_files(
         for name, beyond in choice.on_edge.items():
             advice = f"--set {name}={beyond:.3g} tries the next value"
             lines.append(f"{name} is at an end of its grid: {advice}")
-    # Of the choice and the fit together there is one line on iterations.
+    # Fit to all pairs. One line tells of iterations that ended, in the choice and in the fit.
     with shown_after(2), convergence_kept_back() if more else nullcontext(()) as told:
         fitted = recipe.fit(own.data, own.y)
     if more:
         who = "the fit and smaller reg need" if told else "smaller reg need"
         lines.append(f"{who} more iterations: --set max_iter={more} allows them")
+    # Keep no model that fails on its own training pairs.
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
@@ -147,17 +150,17 @@ def predict_files(
     return f"{out}: {len(ids)} {many} by {kept.recipe}"
 
 
-def _read(tables, solver, assignments, scale, selects, seed):
+def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     """The pairs, and the recipe for them, with all that can be checked before long work."""
     from kronbench.datasets.pair_tables import read_own_pairs
     from kronbench.own_pairs.solver_checks import check_takes_pairs
 
-    given = read_assignments(solver, assignments)
+    parameters = read_assignments(solver, assignments)
     _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
-    recipe = make_recipe(solver, given, own, scale, selects, seed)
+    recipe = make_recipe(solver, parameters, own, scale, selects, seed)
     check_memory(recipe, own.data)
     recipe, own = recipe.with_kernels(own)
     for line in recipe.taken(own):
@@ -190,20 +193,22 @@ def _read_new_pairs(pairs, model, paths):
     names = list(model.names[:2])
     frame = read_table(pairs, ids=names)
     ours = model.data.row_features, model.data.col_features
-    options, found = ("--rows", "--cols"), []
+    options, placed = ("--rows", "--cols"), []
     of_sides = zip(model.sides, ours, model.recipe.units, paths, options, names, strict=True)
     for side, own, unit, path, option, name in of_sides:
+        # The position of each pair's vertex in the model, and in the table of new vertices.
         ids = read_ids(frame[name], str(pairs), "pair")
-        known = pd.Index(side.ids).get_indexer(ids)
-        new = np.full(len(ids), -1)
-        given: tuple[Any, tuple[str, ...] | None] = None, None
+        in_model = pd.Index(side.ids).get_indexer(ids)
+        in_table = np.full(len(ids), -1)
+        others: tuple[Any, tuple[str, ...] | None] = None, None
         if path is not None:
             table = read_vertices(read_table(path), option, averaged=True)
             features = _as_in_model(table, side)
-            new = pd.Index(table.ids).get_indexer(ids)
-            new[(new >= 0) & _as_known(table, features, side)[new]] = -1
-            given = features if unit == 1 else features / unit, table.ids
-        if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
+            in_table = pd.Index(table.ids).get_indexer(ids)
+            # A vertex that the model knows, with the same features, is the model's.
+            in_table[(in_table >= 0) & _as_known(table, features, side)[in_table]] = -1
+            others = features if unit == 1 else features / unit, table.ids
+        if (unknown := np.flatnonzero((in_model < 0) & (in_table < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
             first = ids[unknown[0]]
             advice = "" if path else f": give its features with {option}"
@@ -211,9 +216,9 @@ def _read_new_pairs(pairs, model, paths):
                 f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {where}"
                 + (other_form(first, side.ids) or advice)
             )
-        both = (own, side.ids), given
-        found.append((new >= 0, np.where(new >= 0, new, known), both))
-    (new_row, row, row_sides), (new_col, col, col_sides) = found
+        is_new = in_table >= 0
+        placed.append((is_new, np.where(is_new, in_table, in_model), ((own, side.ids), others)))
+    (new_row, row, row_sides), (new_col, col, col_sides) = placed
     groups = []
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_row == a) & (new_col == b))
@@ -241,6 +246,7 @@ def _as_known(table, features, side):
 
 
 def _as_in_model(table, side):
+    """The features of new vertices, with the columns of the model's table in its order."""
     if side.fingerprint:
         if not table.fingerprint:
             raise InputError(
@@ -261,7 +267,7 @@ def _as_in_model(table, side):
             f"{table.name} has no column '{name}', which the model was fitted with"
             + did_you_mean(name, table.columns)
         )
-    # a similarity of old and new vertices has columns for the new ones too
+    # A similarity of old and new vertices has columns for the new ones too.
     more = set(table.columns) - set(side.columns) - set(table.ids if side.similarity else ())
     if more:
         raise InputError(
