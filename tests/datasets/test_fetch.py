@@ -434,11 +434,7 @@ def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror):
 @pytest.mark.parametrize(
     ("fault", "raised", "said"),
     [
-        (
-            KeyError("other"),
-            InputError,
-            r"^Small cannot be read: KeyError: 'other' \(in .*/inter",
-        ),
+        (KeyError("other"), InputError, r"^Small cannot be read: KeyError: 'other' \(in .*/inter"),
         (MemoryError(), MemoryError, ""),  # which the commands tell as such
     ],
 )

@@ -7,13 +7,7 @@ from scipy import sparse
 
 from kronbench import InputError
 from kronbench.datasets import _load, registry
-from kronbench.datasets.wipo import (
-    parse_features,
-    parse_index,
-    parse_records,
-    parse_titles,
-    stems,
-)
+from kronbench.datasets.wipo import parse_features, parse_index, parse_records, parse_titles, stems
 from tests.helpers import in_memory
 
 

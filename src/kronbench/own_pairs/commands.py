@@ -76,12 +76,7 @@ def fit_files(
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
-    from kronbench.own_pairs.selection import (
-        check_selects,
-        choose,
-        convergence_kept_back,
-        n_fits,
-    )
+    from kronbench.own_pairs.selection import check_selects, choose, convergence_kept_back, n_fits
 
     recipe, lines, more = replace(recipe, setting=setting), [], None
     # Choose what is open by inner folds, and tell what was chosen.

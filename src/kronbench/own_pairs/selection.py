@@ -61,10 +61,7 @@ def check_selects(recipe: Recipe) -> None:
 
 
 def choose(
-    recipe: Recipe,
-    X: PairData,
-    y: np.ndarray,
-    progress: Callable[[int], object] = lambda n: None,
+    recipe: Recipe, X: PairData, y: np.ndarray, progress: Callable[[int], object] = lambda n: None
 ) -> Choice:
     """Choose ``reg``, and the widths of Gaussian kernels that are not set.
 
