@@ -29,11 +29,11 @@ from kronbench.own_pairs import KEPT, PAIR_SOLVERS
 # Arguments of several commands.
 PATH = {"metavar": "FOLDER", "help": "folder of the solver's module, if not installed"}
 _SET_TEXT = "a parameter of the solver, e.g. reg=0.1 or row_kernel=gaussian; repeatable"
-_RECIPE = ("seed", "scale", "selects")
+_RECIPE_OPTIONS = ("seed", "scale", "selects")
 SET = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": _SET_TEXT}
 
 
-_USE = """Run one command. An error is one sentence on standard error.
+_DESCRIPTION = """Run one command. An error is one sentence on standard error.
 
 The exit status is 2 for bad input, 1 if a file cannot be written or memory runs out, and 130
 if the command is interrupted.
@@ -125,7 +125,7 @@ def _may_import_here(arguments):
 
 def parser_of(*adders: Callable, groups: str | None = None) -> argparse.ArgumentParser:
     """The parser of the commands that ``adders`` add; ``groups`` says what they are for."""
-    parser = argparse.ArgumentParser(prog="kronbench", description=_USE)
+    parser = argparse.ArgumentParser(prog="kronbench", description=_DESCRIPTION)
     parser.add_argument("--version", action="version", version=kronbench.__version__)
     add = adder(parser, "COMMAND", title="commands", description=groups)
     for add_commands in adders:
@@ -237,7 +237,7 @@ def _evaluate(arguments):
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
         similarity=arguments.similarity,
-        **{name: getattr(arguments, name) for name in _RECIPE},
+        **{name: getattr(arguments, name) for name in _RECIPE_OPTIONS},
     )
     from kronbench.own_pairs.evaluate import scores_as_text
 
@@ -247,7 +247,7 @@ def _evaluate(arguments):
 def _fit(arguments):
     from kronbench.own_pairs.commands import fit_files
 
-    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE)}
+    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE_OPTIONS)}
     say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **options))
 
 

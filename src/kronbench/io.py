@@ -44,6 +44,7 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
         number is one of text, and so is a column of fingerprints, ``fp_hex`` or ``fp_bits``.
     """
+    # The end of the name says the form.
     path = Path(path)
     separator = SEPARATORS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix)
     if separator is None and path.suffix != ".parquet":
@@ -59,7 +60,8 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     if not isinstance(ids, int):
         check_columns(path, list(frame.columns), ids)
     elif n < ids:
-        raise InputError(f"{path} has {n} column{'s' * (n > 1)}: the first {ids} are ids")
+        columns = "column" if n == 1 else "columns"
+        raise InputError(f"{path} has {n} {columns}: the first {ids} are ids")
     frame.attrs["file"] = str(path)
     return frame
 
@@ -126,6 +128,7 @@ def _read_text(path, separator, ids):
         with open_table(path) as file:
             text = io.TextIOWrapper(file, "utf-8-sig", newline="")
             header = next(csv.reader(text, delimiter=separator), [])
+        # Pandas would read these files too, and make something else of them.
         if not header:
             raise InputError(f"{path} is empty: give a header and one row for each entry")
         if any("\0" in name for name in header):
@@ -136,7 +139,7 @@ def _read_text(path, separator, ids):
             raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
         as_text = [*(header[:ids] if isinstance(ids, int) else ids), *FINGERPRINTS]
         with open_table(path) as file, warnings.catch_warnings():
-            # rows longer than the header, whose end pandas would drop
+            # Of rows longer than the header pandas would drop the end, with this warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 file,

@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-_ALIKE = 0.8  # how alike two names are from which one is taken for the other, misspelt
+_NAME_LIKENESS = 0.8  # how alike two names are from which one is taken for the other, misspelt
 
 
 class SolverMissing(Exception):
@@ -133,14 +133,14 @@ def find_module(module: str) -> str | None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence: the name that may be meant, or nothing."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_NAME_LIKENESS)
     return f": did you mean '{near[0]}'?" if near else ""
 
 
 def _nearest_package(name: str, parts: list[str]) -> str | None:
     """The importable package of nearly this name that has these modules below it."""
     known = {module.name for module in pkgutil.iter_modules()}
-    for near in difflib.get_close_matches(name, known, cutoff=_ALIKE):
+    for near in difflib.get_close_matches(name, known, cutoff=_NAME_LIKENESS):
         if not parts or find_module(".".join([near, *parts])) is not None:
             return near
     return None

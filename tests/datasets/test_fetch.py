@@ -158,7 +158,7 @@ def test_cache_that_cannot_be_written_is_said(alone, server):
     ("silent", "error"), [(False, "ConnectionError"), (True, "ConnectionError|ReadTimeout")]
 )
 def test_a_dead_or_silent_host_is_asked_once(closed, server, monkeypatch, silent, error):
-    monkeypatch.setattr(fetch, "_TIMEOUT", (3.0, 0.5))
+    monkeypatch.setattr(fetch, "_TIMEOUT_SECONDS", (3.0, 0.5))
     server.files["/b.txt"] = CONTENT
     with socket.create_server(("127.0.0.1", 0)) as connects:
         url = f"http://127.0.0.1:{connects.getsockname()[1]}/a.txt" if silent else closed
@@ -191,7 +191,7 @@ def test_a_page_that_is_gone_is_not_asked_for_twice(server):
 
 
 def test_a_part_now_and_then_is_no_transfer(server, alone, monkeypatch):
-    monkeypatch.setattr(fetch, "_PATIENCE", 0.2)
+    monkeypatch.setattr(fetch, "_TRANSFER_SECONDS", 0.2)
 
     def drip(handler):
         handler.send(200, Content_Length=1 << 20)

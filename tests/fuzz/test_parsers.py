@@ -146,7 +146,7 @@ def own_registry(content):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "own.yaml")
         path.write_bytes(content)
-        registry._read_unchanged.__wrapped__(path, 0)
+        registry._entries_of_unchanged.__wrapped__(path, 0)
 
 
 ENTRY = {**test_registry.ENTRY, "files": {"a": test_registry.FILE}, "shape": {"X": [3, None]}}

@@ -519,10 +519,10 @@ def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, mod
         damaged[place] ^= 1 << int(rng.integers(8))
         file.write_bytes(damaged)
         with pytest.raises(InputError, match=str(file)):
-            model_file.load(file)
+            model_file.load_model(file)
         file.write_bytes(model[:place])
         with pytest.raises(InputError, match="not a model file of kronbench"):
-            model_file.load(file)
+            model_file.load_model(file)
 
 
 def test_the_damages_start_from_a_model_that_is_read(folder, capsys, model):

@@ -54,7 +54,7 @@ def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_ke
     # the default, of each way of writing them
     for kind, options in (("fp_hex", ["--set", "row_kernel=tanimoto"]), ("fp_bits", [])):
         model = fitted(folder, capsys, kind, "--select", "--scale", *options)
-        assert sparse.issparse(model_file.load(model).data.row_features)
+        assert sparse.issparse(model_file.load_model(model).data.row_features)
         np.testing.assert_allclose(predictions(capsys, model), expected, rtol=1e-6)
 
 

@@ -94,7 +94,7 @@ def test_no_text_in_a_file_is_a_name_of_what_to_import(solver, models, tmp_path,
     monkeypatch.syspath_prepend(str(tmp_path))  # a user may have put the folder there
     monkeypatch.setattr(webbrowser, "open", lambda *_: trace.touch())
     file.write_bytes(models[solver])
-    known = model_file.load(file)
+    known = model_file.load_model(file)
     expected = known.fitted.scores(known.data)
     loaded = set(sys.modules)
     schema = json.loads(zipfile.ZipFile(io.BytesIO(models[solver])).read("model.json"))
@@ -106,7 +106,7 @@ def test_no_text_in_a_file_is_a_name_of_what_to_import(solver, models, tmp_path,
             changed = json.dumps(with_text(schema, old, hostile)).encode()
             file.write_bytes(rewritten(models[solver], replaced_by(changed)))
             try:
-                model = model_file.load(file)
+                model = model_file.load_model(file)
             except InputError as error:
                 assert str(file) in str(error)
             else:
@@ -162,7 +162,7 @@ def test_what_calls_something_is_in_no_model(models, tmp_path):
     call = record('"offset": 0.0', '"offset": {"type": "system", "command": "ls"}')
     file.write_bytes(rewritten(models["KronRidge"], call))
     with pytest.raises(InputError, match=r"it has {'type': 'system', .*, which no model has"):
-        model_file.load(file)
+        model_file.load_model(file)
 
 
 # --- numbers ----------------------------------------------------------------------------------

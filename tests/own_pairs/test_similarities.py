@@ -117,7 +117,7 @@ def test_predictions_are_those_of_the_positive_semidefinite_part(folder, capsys)
 
 
 def test_a_known_vertex_is_known_where_products_round_otherwise(folder, capsys):
-    model = model_file.load(fit(capsys, folder, "KronRidge", "--set=row_effect=2"))
+    model = model_file.load_model(fit(capsys, folder, "KronRidge", "--set=row_effect=2"))
     expected = model.fitted.scores(model.data)
     model.fitted.before._projections["row"][2][:] *= 1 + 1e-14
     np.testing.assert_array_equal(model.fitted.scores(model.data), expected)

@@ -228,14 +228,14 @@ def _dataset(entry, loader, source, arrays, files=MappingProxyType({})):
         fits = [wanted in (None, size) for wanted, size in zip(dims, shape, strict=False)]
         if len(shape) != len(dims) or not all(fits):
             raise InputError(
-                f"{entry.name}: {key} is {_times(shape)} where the registry has {_times(dims)}"
+                f"{entry.name}: {key} is {_sizes(shape)} where the registry has {_sizes(dims)}"
             )
     records = tuple(file.record for file in files.values())
     described = {part: getattr(entry, part) for part in ("title", *_DESCRIBED)}
     return Dataset(entry.name, source, loader.kind, arrays, records, **described)
 
 
-def _times(dims):
+def _sizes(dims):
     return " x ".join("?" if size is None else str(size) for size in dims)
 
 

@@ -17,7 +17,7 @@ from kronbench.datasets.dataset import Dataset, FileRecord
 from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
-_PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
+_STAND_IN_PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def published_fold(
     else:
         units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry["setting"]]
         occurring, unit = np.unique(units, return_inverse=True)
-        part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
-        *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
+        part = rng.permutation(np.arange(len(occurring)) % _STAND_IN_PARTS)[unit]
+        *parts, test = (np.flatnonzero(part == k) for k in range(_STAND_IN_PARTS))
     return PublishedFold(
         *(data.name, name, entry["title"], entry["setting"], rows, cols),
         *(tuple(map(np.array, parts)), np.array(test), source, entry.get("positive_above")),

@@ -112,7 +112,7 @@ def fit_files(
             f"{recipe.remedy()}"
         )
     model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
-    digest = model_file.save(model, out)
+    digest = model_file.save_model(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 
@@ -133,7 +133,7 @@ def predict_files(
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
     _check_tables([pairs, rows, cols])
-    kept = model_file.load(model)
+    kept = model_file.load_model(model)
     ids, groups = _read_new_pairs(pairs, kept, (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
@@ -165,15 +165,14 @@ def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
 
 def _check_tables(paths):
     """InputError where a table is not there, or all take more memory to read than there is."""
-    sizes = {}
-    for path in filter(None, paths):
+    paths = list(filter(None, paths))
+    for path in paths:
         check_readable(path)
-        sizes[path] = os.path.getsize(path)
-    needed = 3 * sum(sizes.values())  # a number of eight characters takes 24 bytes
+    needed = 3 * sum(map(os.path.getsize, paths))  # a number of eight characters takes 24 bytes
     if needed > (available := available_memory()):
-        largest = max(sizes, key=sizes.__getitem__)
+        largest = max(paths, key=os.path.getsize)
         raise InputError(
-            f"{largest} has {mib(sizes[largest])}, and reading the tables takes about "
+            f"{largest} has {mib(os.path.getsize(largest))}, and reading the tables takes about "
             f"{mib(needed)} where {mib(available)} are available: give fewer rows"
         )
 

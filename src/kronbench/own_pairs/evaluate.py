@@ -29,7 +29,7 @@ def _mse(y, scores):
     return float(np.mean((y - scores) ** 2))
 
 
-_PARTS = ("model", "margins", "difference")
+_SCORED = ("model", "margins", "difference")
 
 
 def evaluate_pairs(
@@ -87,7 +87,7 @@ def evaluate_pairs(
             entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}
             entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             if setting in splits:
-                entry |= _scores(own, tried[setting], splits[setting], selects, bar.update)
+                entry |= _setting_scores(own, tried[setting], splits[setting], selects, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
             entries.append(entry)
     return {
@@ -119,7 +119,7 @@ def scores_as_text(result: dict) -> str:
             highest = np.inf if score["metric"] == "MSE" else 1
             bounds = [(0.0, highest, ""), (0.0, highest, ""), (-highest, highest, "+")]
             cells = []
-            for part, bound in zip(_PARTS, bounds, strict=True):
+            for part, bound in zip(_SCORED, bounds, strict=True):
                 mean, half = score[part].values()
                 cells.append(interval_text(mean, np.nan if half is None else half, *bound))
             sets = str(entry["test_sets"])
@@ -170,7 +170,7 @@ def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
     return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
-def _scores(own, recipe, splits, selects, progress):
+def _setting_scores(own, recipe, splits, selects, progress):
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
         metrics = {"AUC": roc_auc}
@@ -197,7 +197,7 @@ def _scores(own, recipe, splits, selects, progress):
     entries: list[dict] = []
     for name, parts in zip(metrics, np.transpose(values, (2, 1, 0)), strict=True):
         entries.append({"metric": name})
-        for part, part_scores in zip(_PARTS, parts, strict=True):
+        for part, part_scores in zip(_SCORED, parts, strict=True):
             half = half_width(part_scores, ratio)
             entries[-1][part] = {
                 "mean": float(part_scores.mean()),

@@ -291,8 +291,8 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     primal = not hasattr(estimator, "is_primal") or estimator.is_primal(train)
     primal = primal or estimator._thin_design(train) is not None
     # A kernel matrix has a row a vertex that is scored, and a column a vertex that trains.
-    trained = rows, cols = _counts(train)
-    scored = trained if asked is None else _counts(asked)
+    trained = rows, cols = _vertices_in_use(train)
+    scored = trained if asked is None else _vertices_in_use(asked)
     needed = sum(
         0.0 if primal and kernel == "linear" else 8.0 * m * n
         for kernel, m, n in zip(kernels, scored, trained, strict=True)
@@ -318,7 +318,7 @@ def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
     return available
 
 
-def _counts(data):
+def _vertices_in_use(data):
     return [np.count_nonzero(np.bincount(index)) for index in (data.rows, data.cols)]
 
 

@@ -97,7 +97,7 @@ def _chosen_on_folds(recipe, X, y, progress):
         ]
         for k, (train, test) in enumerate(folds):
             if len(np.unique(y[train])) > 1:
-                predictions, failed[k, :, j] = _predicted(trials, X[train], y[train], X[test])
+                predictions, failed[k, :, j] = _trial_scores(trials, X[train], y[train], X[test])
                 for i, predicted in enumerate(predictions):
                     error = np.mean((predicted - y[test]) ** 2)
                     scores[k, i, j] = roc_auc(y[test], predicted) if two_classes else -error
@@ -135,7 +135,7 @@ def _has_path(recipe, X):
     return recipe.solver == "KronRidge" and not recipe.estimator().is_primal(X)
 
 
-def _predicted(trials, X, y, X_test):
+def _trial_scores(trials, X, y, X_test):
     """Scores of the test pairs by each of some trials that differ in reg alone, and which failed.
 
     That is, ended their iterations with a ConvergenceWarning.

@@ -107,7 +107,7 @@ def _scores(solver, pairs):
     return scores.astype(float)
 
 
-def _compare(one, other, what, tolerance=_SCORE_ROUNDING):
+def _require_same(one, other, what, tolerance=_SCORE_ROUNDING):
     """Refuse scores that differ by more than a tolerance, relative to the largest of them."""
     apart = float(np.abs(one - other).max())
     close = apart <= tolerance * max(1.0, float(np.abs(one).max()))
@@ -157,13 +157,15 @@ def _one_score_a_pair(solver, pairs, y):
 def _is_deterministic(solver, pairs, y):
     """Two fits to the same pairs, with the same random_state, give the same scores."""
     one, other = (_scores(clone(solver).fit(pairs, y), pairs) for _ in range(2))
-    _compare(one, other, "a second fit differs: draw randomness from a parameter random_state")
+    advice = "draw randomness from a parameter random_state"
+    _require_same(one, other, f"a second fit differs: {advice}")
 
 
 def _order_does_not_matter(solver, pairs, y):
     """Predictions do not depend on the order of the pairs."""
     model = clone(solver).fit(pairs, y)
-    _compare(_scores(model, pairs)[::-1], _scores(model, pairs[::-1]), "in the opposite order")
+    one, other = _scores(model, pairs), _scores(model, pairs[::-1])
+    _require_same(one[::-1], other, "in the opposite order")
 
 
 def _respects_folds(solver, pairs, y):
@@ -176,26 +178,26 @@ def _respects_folds(solver, pairs, y):
         _scores(clone(solver).fit(X[train], y[train]), X[train])
         for X in (pairs, pairs.with_features(rows, cols))
     )
-    _compare(one, other, "features of vertices outside the training pairs change the fit")
+    _require_same(one, other, "features of vertices outside the training pairs change the fit")
 
 
 def _places_do_not_matter(solver, pairs, y):
     """Scores do not depend on the order of the vertices in their tables."""
     model = clone(solver).fit(pairs, y)
-    turned = _reordered(pairs, np.arange(6)[::-1], np.arange(5)[::-1])
-    rolled = _reordered(pairs, np.roll(np.arange(6), 2), np.roll(np.arange(5), 2))
+    turned = _in_other_order(pairs, np.arange(6)[::-1], np.arange(5)[::-1])
+    rolled = _in_other_order(pairs, np.roll(np.arange(6), 2), np.roll(np.arange(5), 2))
     what = (
         "positions in X.rows and X.cols do not identify vertices: use the features, "
         "X.row_features[X.rows]; for other tables"
     )
     # Neither is the table of the fit: a model of single vertices may take all of them for new.
-    _compare(_scores(model, turned), _scores(model, rolled), what)
+    _require_same(_scores(model, turned), _scores(model, rolled), what)
     # A fit to a turned table sums in another order, so that its iterations may end elsewhere.
     again = clone(solver).fit(turned, y)
-    _compare(_scores(model, pairs), _scores(again, turned), what, _SCORE_STOPPING)
+    _require_same(_scores(model, pairs), _scores(again, turned), what, _SCORE_STOPPING)
 
 
-def _reordered(pairs, rows, cols):
+def _in_other_order(pairs, rows, cols):
     """The same pairs, whose tables have their vertices in other orders."""
     places = np.argsort(rows)[pairs.rows], np.argsort(cols)[pairs.cols]
     return PairData(pairs.row_features[rows], pairs.col_features[cols], *places)
