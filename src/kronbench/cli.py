@@ -164,6 +164,7 @@ def add_own_pairs(add):
     kept = f"one of {', '.join(KEPT)}"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
     selected = "choose reg and kernel widths not given by --set, by inner folds"
+    # Both take tables, their columns, and a solver with its parameters.
     for arg in (evaluate, fit):
         for name, text in files.items():
             arg(f"--{name}", metavar="FILE", help=f"table of {text}")
@@ -175,6 +176,7 @@ def add_own_pairs(add):
         arg("--scale", action="store_true", help=scaled)
         arg("--select", action="store_true", dest="selects", help=selected)
         arg("--seed", type=_seed, default=0, help="seed of splits (default: 0)")
+    # evaluate scores on splits; fit has them inside alone, to choose by.
     evaluate("--path", **PATH)
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
     evaluate("--splits", type=positive, default=3, help="number of folds (default: 3)")
@@ -183,6 +185,7 @@ def add_own_pairs(add):
     evaluate("--similarity", type=float, metavar="S", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
+    # predict asks for the vertices alone that its model does not know.
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
     predict("model", type=Path, metavar="MODEL.kron", help="file that fit wrote")
     predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
@@ -214,6 +217,7 @@ def _seed(text):
 
 
 def _whole(text, least, most, wanted):
+    """A whole number in a range; the digits are ASCII, as int() does not ask for."""
     is_number = text.isascii() and text.isdecimal() and len(text) <= 10
     if not is_number or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
@@ -252,6 +256,7 @@ def _fit(arguments):
 
 
 def _tables(arguments):
+    """The files and columns of three tables, given one by one or by the name of a data set."""
     files, columns = ("pairs", "rows", "cols"), ("row", "col", "label")
     given = {name: getattr(arguments, name) for name in (*files, *columns)}
     if arguments.data is None:

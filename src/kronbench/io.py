@@ -50,10 +50,12 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     if separator is None and path.suffix != ".parquet":
         raise InputError(f"{path} is not a table that can be read: give .csv, .tsv or .parquet")
     check_readable(path)
+    # Read it; whatever the system refuses is one sentence.
     try:
         frame = _read_parquet(path) if separator is None else _read_text(path, separator, ids)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    # A table has a row, and its columns of ids.
     if frame.empty:
         raise InputError(f"{path} has no rows below its header: give at least one")
     n = frame.shape[1]
@@ -122,6 +124,7 @@ def other_form(name: str, known: Sequence[str]) -> str:
 
 
 def _read_text(path, separator, ids):
+    """A table in text: its header is looked at first, then pandas reads it."""
     import pandas as pd
 
     try:

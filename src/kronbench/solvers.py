@@ -60,11 +60,13 @@ def import_object(path: str) -> Any:
             f"unknown solver path '{path}': give the import path of a class, "
             "such as kronbench.models.KronRidge"
         )
+    # A misspelt package is told by its nearest name; one that is not installed may be skipped.
     if package == "__main__" or importlib.util.find_spec(package) is None:
         if near := _nearest_package(package, parts):
             right = ".".join([near, *parts, name])
             raise InputError(f"unknown solver path '{path}': did you mean '{right}'?")
         raise ModuleNotFoundError(f"{package} is not installed", name=package)
+    # Look for each module on the way, so that a misspelt one is told by its nearest name.
     try:
         for part in parts:
             if find_module(f"{package}.{part}") is None:
@@ -97,7 +99,7 @@ def check_entries(parameters: Mapping) -> None:
     for key in ("methods", "solvers"):
         entries = parameters.get(key)
         entries = entries if isinstance(entries, Mapping) else {}
-        # of each entry what it has
+        # An entry that is no mapping has no keys.
         known = {name: of if isinstance(of, Mapping) else {} for name, of in entries.items()}
         if any("solver" in entry for entry in known.values()):
             for name, entry in known.items():

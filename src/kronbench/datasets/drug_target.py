@@ -58,6 +58,7 @@ def labelled_pairs(
     if dataset.kind != "label matrix":
         raise InputError(f"{dataset.name} holds {dataset.kind}; give pairs or a label matrix")
     labels = dataset["labels"]
+    # A part is drawn of complete matrices alone: the papers take all that is known of others.
     known = np.flatnonzero(labels)
     if len(known) == labels.size and fraction is not None and fraction != 1:
         if not 0 < fraction < 1:
@@ -140,7 +141,7 @@ def label_matrix(
     else:
         positive = values > above if at_least is None else values >= at_least
     labels = np.where(positive, 1, -1).astype(np.int8)
-    labels[np.isnan(values)] = 0
+    labels[np.isnan(values)] = 0  # nobody measured it
     return {
         "values": values,
         "labels": labels,
@@ -193,10 +194,12 @@ def parse_affinities(
         )
     if unit is not None and unit not in MOLAR:
         raise InputError(f"options: unit is '{unit}'; known are: {', '.join(MOLAR)}")
+    # Affinities are numbers, and dissociation constants are positive.
     values = _table(files["affinities"])
     if np.isinf(values).any() or (at_most is not None and not (values > 0).all()):
         expected = "numbers or nan" if at_most is None else "positive numbers"
         raise InputError(f"{files['affinities'].name} must have {expected}")
+    # A similarity is square, over the drugs or over the targets.
     similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
     for key, similarity in similarities.items():
         size = values.shape[0 if key.startswith("drugs") else 1]
@@ -208,10 +211,12 @@ def parse_affinities(
         if not np.isfinite(similarity).all():
             raise InputError(f"{files[key].name} has a similarity that is not finite")
     arrays = label_matrix(values, similarities["drugs"], similarities["targets"], *threshold)
+    # Those that are not the default keep the name of their file behind that of their side.
     for key, similarity in similarities.items():
         side, _, other = key.partition("_")
         if other:
             arrays[f"{side.removesuffix('s')}_similarity_{other}"] = similarity
+    # Ids are lines, or the keys of the dictionaries that DeepDTA publishes.
     for key, size in zip(("row_ids", "col_ids"), values.shape, strict=True):
         if key in files:
             text = files[key].text()
@@ -236,6 +241,7 @@ def parse_printed_curves(files: Files, *, above: float) -> Arrays:
     with curves.open() as stream:
         table = pd.read_csv(stream, sep=";")
     length = int(table["Iteration"].max())
+    # The file has its lines in an order of its own.
     wanted = pd.MultiIndex.from_product([*_AXES.values(), range(1, length + 1)])
     table = table.set_index([*_AXES, "Iteration"])
     for name in ("train", "test"):

@@ -116,6 +116,7 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
 
 
 def _base(mirror):
+    """The parts of the address of a mirror; InputError, without it, where it cannot be used."""
     with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
         parts = urlsplit(mirror)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
@@ -228,7 +229,7 @@ def transfer(url: str, target: Path, limit: int, expected: int) -> None:
     host = urlsplit(without_credentials(url)).netloc.lower()
     if host in _dead_hosts:
         raise NoAnswerError(f"{_dead_hosts[host]}, a short while ago")
-    # A busy server is asked once more, after the seconds that it names.
+    # A busy server is asked once more, after the seconds that it names; all else fails at once.
     busy = (429, 500, 502, 503, 504)
     bounds = {"connect": 0, "read": 0, "retry_after_max": 8, "raise_on_status": False}
     adapter = HTTPAdapter(max_retries=Retry(1, status_forcelist=busy, **bounds))
@@ -238,6 +239,7 @@ def transfer(url: str, target: Path, limit: int, expected: int) -> None:
         try:
             with session.get(url, stream=True, timeout=_TIMEOUT_SECONDS) as response:
                 response.raise_for_status()
+                # A transfer is bounded in bytes and in seconds, whatever the server sends.
                 for chunk in response.iter_content(1 << 12):
                     if file.tell() + len(chunk) > limit:
                         raise NoAnswerError(f"more than {limit} bytes: it is a different file")

@@ -124,6 +124,7 @@ def parse_tables(
 
 
 def _label_column(frame, path, row, col, label):
+    """The column of labels: the one that is named, or else the only one beside the ids."""
     if label is not None:
         check_columns(path, list(frame.columns), [label])
         if label in (row, col):

@@ -65,6 +65,7 @@ def entries() -> dict[str, Entry]:
     known = dict(_entries_of(config_path("datasets.yaml")))
     files = [file for file in ADDED_REGISTRIES if file.is_file()]
     own = os.environ.get("KRONBENCH_REGISTRY")
+    # A name has one meaning, in any case of its letters.
     for file in [*files, Path(own).expanduser().absolute()] if own else files:
         lowered = {name.lower(): name for name in known}
         for name, entry in _entries_of(file).items():
@@ -90,6 +91,7 @@ def find(name: str) -> Entry:
 
 
 def _entries_of(path):
+    """The entries of a file, read again when it has changed."""
     return _entries_of_unchanged(path, path.stat().st_mtime_ns if path.is_file() else None)
 
 

@@ -64,6 +64,7 @@ def parse_table(
     ``test`` is the key of the file that is the test part, marked in ``is_test``.
     """
     X, y, origin = _read_records(files, Layout(**layout), classes, columns)
+    # Choose the columns, and cut the response, over all records.
     if drop_constant:
         X = X[:, np.ptp(X, axis=0) > 0]
     if largest_variance and X.shape[1] > n_features:
@@ -71,6 +72,7 @@ def parse_table(
         X = X[:, np.sort(order[:n_features])]
     if median_split:
         y = (y > np.median(y)).astype(np.int64)
+    # Draw the points, of which the shape is registered.
     if seed is not None and len(y) > n_points:
         drawn = np.random.default_rng(seed).choice(len(y), n_points, replace=False)
         drawn.sort()
@@ -90,12 +92,14 @@ def _read_records(files, layout, classes, columns):
     """Inputs and targets of all records of ``classes``, and the position of each one's file."""
     classes = classes or [[label] for label in layout.labels or ()]
     class_of = {label: c for c, group in enumerate(classes) for label in group}
+    # What each field is: the target, a number, or a word.
     width = layout.n_columns
     target = layout.target % width
     positions = range(width) if columns is None else columns
     inputs = [c for c in positions if c not in (target, *layout.ignore)]
     categorical = [c for c in inputs if c in layout.categorical]
     numeric = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
+    # Keep the records of the classes that are asked for, unless an input is missing.
     missing = set(layout.missing)
     X, words, y, origin = [], [], [], []
     for position, file in enumerate(files.values()):
@@ -109,6 +113,7 @@ def _read_records(files, layout, classes, columns):
                 words.append(fields)
                 y.append(class_of[label] if layout.labels else float(label))
                 origin.append(position)
+    # Each word of a field becomes an indicator, in alphabetical order.
     groups = [np.array(X)]
     for column in map(np.array, zip(*words, strict=True)):
         groups.append(column[:, None] == np.unique(column))
@@ -116,6 +121,7 @@ def _read_records(files, layout, classes, columns):
 
 
 def _records(file, layout):
+    """Yield the fields of each record of a file, as text."""
     with file.open() as stream:
         if layout.arff:
             from scipy.io import arff  # for one table

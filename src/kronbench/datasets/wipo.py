@@ -117,7 +117,9 @@ def _placed(documents, section):
 
 
 def _texts_of_records(file, documents):
+    """Yield title and claims in English of each document, from the zip archive of all records."""
     with file.open() as stream, zipfile.ZipFile(stream) as archive:
+        # Paths of the index are the last five parts of those in the archive, in any case.
         places = {"/".join(name.upper().split("/")[-5:]): name for name in archive.namelist()}
         lacking = [path for _, path, _ in documents if path not in places]
         if lacking:

@@ -213,6 +213,7 @@ def _read_new_pairs(pairs, model, paths):
         is_new = in_table >= 0
         placed.append((is_new, np.where(is_new, in_table, in_model), ((own, side.ids), others)))
     (new_row, row, row_sides), (new_col, col, col_sides) = placed
+    # Group the pairs by what is new in them: neither vertex, one of the two, or both.
     groups = []
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_row == a) & (new_col == b))

@@ -80,6 +80,7 @@ def evaluate_pairs(
     tried = {key: replace(recipe, setting=key) for key in splits}
     fits = {key: 1 + (n_fits(tried[key]) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
+    # A setting that cannot be had has a reason in place of scores.
     entries = []
     with progress(total, "evaluate", "fit") as bar:
         for setting in sorted(settings):
@@ -115,6 +116,7 @@ def scores_as_text(result: dict) -> str:
         title = f"{setting}  {entry['test']}"
         if entry["reason"]:
             table.append([title, entry["reason"]])
+        # The interval of a score ends where its range does.
         for score in entry["scores"]:
             highest = np.inf if score["metric"] == "MSE" else 1
             bounds = [(0.0, highest, ""), (0.0, highest, ""), (-highest, highest, "+")]
@@ -174,6 +176,7 @@ def _setting_scores(own, recipe, splits, selects, progress):
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
         metrics = {"AUC": roc_auc}
+    # Fit and score each split whose parts have two labels or more.
     values, failed = [], []
     scored = [split for split in splits if _can_be_scored(own.y, *split)]
     for train, test in scored:

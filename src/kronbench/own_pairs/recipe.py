@@ -319,6 +319,7 @@ def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
 
 
 def _vertices_in_use(data):
+    """How many row and column vertices are in a pair."""
     return [np.count_nonzero(np.bincount(index)) for index in (data.rows, data.cols)]
 
 

@@ -54,6 +54,7 @@ def as_kernel(table: VertexTable, kernel: str) -> tuple[np.ndarray, float, bool,
         return S, unit, False, "; ".join(done)
     except np.linalg.LinAlgError:
         values = np.linalg.eigvalsh(S.astype(np.float64, copy=False))
+    # Small negative eigenvalues are clipped; large ones say that this is no similarity.
     n_negative = np.count_nonzero(values < -least)
     share = -values[values < 0].sum() / np.abs(values).sum()
     some = f"{n_negative} of {len(S)} eigenvalues, {100 * share:.2g} % of all in magnitude,"
