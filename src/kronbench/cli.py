@@ -29,11 +29,11 @@ from kronbench.own_pairs import KEPT, PAIR_SOLVERS
 # Arguments of several commands.
 PATH = {"metavar": "FOLDER", "help": "folder of the solver's module, if not installed"}
 _SET_TEXT = "a parameter of the solver, e.g. reg=0.1 or row_kernel=gaussian; repeatable"
-_RECIPE = ("seed", "scale", "selects")
+_RECIPE_OPTIONS = ("seed", "scale", "selects")
 SET = {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": _SET_TEXT}
 
 
-_USE = """Run one command. An error is one sentence on standard error.
+_DESCRIPTION = """Run one command. An error is one sentence on standard error.
 
 The exit status is 2 for bad input, 1 if a file cannot be written or memory runs out, and 130
 if the command is interrupted.
@@ -125,7 +125,7 @@ def _may_import_here(arguments):
 
 def parser_of(*adders: Callable, groups: str | None = None) -> argparse.ArgumentParser:
     """The parser of the commands that ``adders`` add; ``groups`` says what they are for."""
-    parser = argparse.ArgumentParser(prog="kronbench", description=_USE)
+    parser = argparse.ArgumentParser(prog="kronbench", description=_DESCRIPTION)
     parser.add_argument("--version", action="version", version=kronbench.__version__)
     add = adder(parser, "COMMAND", title="commands", description=groups)
     for add_commands in adders:
@@ -164,6 +164,7 @@ def add_own_pairs(add):
     kept = f"one of {', '.join(KEPT)}"
     scaled = "scale features to mean 0 and variance 1 over the training vertices"
     selected = "choose reg and kernel widths not given by --set, by inner folds"
+    # Both take tables, their columns, and a solver with its parameters.
     for arg in (evaluate, fit):
         for name, text in files.items():
             arg(f"--{name}", metavar="FILE", help=f"table of {text}")
@@ -175,6 +176,7 @@ def add_own_pairs(add):
         arg("--scale", action="store_true", help=scaled)
         arg("--select", action="store_true", dest="selects", help=selected)
         arg("--seed", type=_seed, default=0, help="seed of splits (default: 0)")
+    # evaluate scores on splits; fit has them inside alone, to choose by.
     evaluate("--path", **PATH)
     evaluate("--setting", choices=[*"ABCD", "all"], default="all", help=new)
     evaluate("--splits", type=positive, default=3, help="number of folds (default: 3)")
@@ -183,6 +185,7 @@ def add_own_pairs(add):
     evaluate("--similarity", type=float, metavar="S", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
+    # predict asks for the vertices alone that its model does not know.
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
     predict("model", type=Path, metavar="MODEL.kron", help="file that fit wrote")
     predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
@@ -214,6 +217,7 @@ def _seed(text):
 
 
 def _whole(text, least, most, wanted):
+    """A whole number in a range; the digits are ASCII, as int() does not ask for."""
     is_number = text.isascii() and text.isdecimal() and len(text) <= 10
     if not is_number or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
@@ -237,21 +241,22 @@ def _evaluate(arguments):
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
         similarity=arguments.similarity,
-        **{name: getattr(arguments, name) for name in _RECIPE},
+        **{name: getattr(arguments, name) for name in _RECIPE_OPTIONS},
     )
-    from kronbench.own_pairs.evaluate import as_text
+    from kronbench.own_pairs.evaluate import scores_as_text
 
-    say(json.dumps(result, indent=1) if arguments.json else as_text(result))
+    say(json.dumps(result, indent=1) if arguments.json else scores_as_text(result))
 
 
 def _fit(arguments):
     from kronbench.own_pairs.commands import fit_files
 
-    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE)}
+    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE_OPTIONS)}
     say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **options))
 
 
 def _tables(arguments):
+    """The files and columns of three tables, given one by one or by the name of a data set."""
     files, columns = ("pairs", "rows", "cols"), ("row", "col", "label")
     given = {name: getattr(arguments, name) for name in (*files, *columns)}
     if arguments.data is None:

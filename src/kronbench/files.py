@@ -83,6 +83,7 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
     temporaries: dict[str, Path] = {}
     umask = os.umask(0)
     os.umask(umask)
+    # Refuse what cannot be replaced before anything is written.
     for path in wanted:
         check_replaceable(path)
     at = wanted[0]  # what an error without a file is about: a full disk names none
@@ -100,7 +101,7 @@ def replacing_all(paths: Iterable[str | Path]) -> Iterator[list[Path]]:
             os.chmod(name, 0o666 & ~umask)  # mkstemp makes files private
             os.replace(name, Path(os.path.realpath(path)))
     except OSError as error:
-        # A temporary name says little.
+        # A temporary name says little: the error names the file that was asked for.
         whole = len(temporaries) == len(wanted)
         if error.errno is None or (whole and error.filename not in {None, *temporaries}):
             raise

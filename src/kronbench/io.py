@@ -44,22 +44,26 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
         number is one of text, and so is a column of fingerprints, ``fp_hex`` or ``fp_bits``.
     """
+    # The end of the name says the form.
     path = Path(path)
     separator = SEPARATORS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix)
     if separator is None and path.suffix != ".parquet":
         raise InputError(f"{path} is not a table that can be read: give .csv, .tsv or .parquet")
     check_readable(path)
+    # Read it; whatever the system refuses is one sentence.
     try:
         frame = _read_parquet(path) if separator is None else _read_text(path, separator, ids)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    # A table has a row, and its columns of ids.
     if frame.empty:
         raise InputError(f"{path} has no rows below its header: give at least one")
     n = frame.shape[1]
     if not isinstance(ids, int):
         check_columns(path, list(frame.columns), ids)
     elif n < ids:
-        raise InputError(f"{path} has {n} column{'s' * (n > 1)}: the first {ids} are ids")
+        columns = "column" if n == 1 else "columns"
+        raise InputError(f"{path} has {n} {columns}: the first {ids} are ids")
     frame.attrs["file"] = str(path)
     return frame
 
@@ -97,30 +101,37 @@ def check_columns(table: str | Path, columns: Sequence[str], wanted: Sequence[st
             raise InputError(f"{table} has no column '{name}'{did_you_mean(name, columns)}")
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The nearest of known names as the end of a sentence; the first few where none is near."""
-    if found := other_form(name, known):
-        return found
+def did_you_mean(name: str, known: Sequence[str], otherwise: str = "") -> str:
+    """The nearest of known names as the end of a sentence; the first few where none is near.
+
+    ``otherwise`` is said in place of these few.
+    """
+    if twin := other_form(name, known):
+        return twin
     if near := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
         return f": did you mean '{near[0]}'?"
     some = ", ".join(f"'{entry}'" for entry in list(known)[:5])
-    return f": it has {some}{' ...' if len(known) > 5 else ''}"
+    return otherwise or f": it has {some}{' ...' if len(known) > 5 else ''}"
 
 
 def other_form(name: str, known: Sequence[str]) -> str:
     """The known name that looks the same, in another Unicode form, as the end of a sentence."""
     composed = {unicodedata.normalize("NFC", entry): entry for entry in known}
     twin = composed.get(unicodedata.normalize("NFC", name))
-    return f": it has '{twin}' in another Unicode form (NFC, NFD); give both the same" * bool(twin)
+    if twin is None:
+        return ""
+    return f": it has '{twin}' in another Unicode form (NFC, NFD); give both the same"
 
 
 def _read_text(path, separator, ids):
+    """A table in text: its header is looked at first, then pandas reads it."""
     import pandas as pd
 
     try:
         with open_table(path) as file:
             text = io.TextIOWrapper(file, "utf-8-sig", newline="")
             header = next(csv.reader(text, delimiter=separator), [])
+        # Pandas would read these files too, and make something else of them.
         if not header:
             raise InputError(f"{path} is empty: give a header and one row for each entry")
         if any("\0" in name for name in header):
@@ -131,7 +142,7 @@ def _read_text(path, separator, ids):
             raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
         as_text = [*(header[:ids] if isinstance(ids, int) else ids), *FINGERPRINTS]
         with open_table(path) as file, warnings.catch_warnings():
-            # rows longer than the header, whose end pandas would drop
+            # Of rows longer than the header pandas would drop the end, with this warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 file,

@@ -13,24 +13,24 @@ from typing import Any
 from tqdm import tqdm
 
 # After how many seconds work is shown that is not asked to be.
-_DELAY = ContextVar("delay", default=inf)
+_DELAY_SECONDS = ContextVar("delay", default=inf)
 
 
 @contextmanager
 def shown_after(delay: float) -> Iterator[None]:
     """Within it each ``progress`` is shown after ``delay`` seconds, without ``verbose`` too."""
-    before = _DELAY.set(delay)
+    before = _DELAY_SECONDS.set(delay)
     try:
         yield
     finally:
-        _DELAY.reset(before)
+        _DELAY_SECONDS.reset(before)
 
 
 def progress(
     total: int, what: str, unit: str, verbose: float = True
 ) -> AbstractContextManager[Any]:
     """A context with ``update(n=1)`` on standard error, silent where ``verbose`` is not true."""
-    delay = 0 if verbose else _DELAY.get()
+    delay = 0 if verbose else _DELAY_SECONDS.get()
     if delay < inf and sys.stderr.isatty():
         return _Bar(total=total, desc=what, unit=unit, delay=delay)
     return nullcontext(_Tenths(total, what, unit, delay))

@@ -15,7 +15,7 @@ from kronbench.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-_ALIKE = 0.8  # how alike two names are from which one is taken for the other, misspelt
+_NAME_LIKENESS = 0.8  # how alike two names are from which one is taken for the other, misspelt
 
 
 class SolverMissing(Exception):
@@ -60,11 +60,13 @@ def import_object(path: str) -> Any:
             f"unknown solver path '{path}': give the import path of a class, "
             "such as kronbench.models.KronRidge"
         )
+    # A misspelt package is told by its nearest name; one that is not installed may be skipped.
     if package == "__main__" or importlib.util.find_spec(package) is None:
         if near := _nearest_package(package, parts):
             right = ".".join([near, *parts, name])
             raise InputError(f"unknown solver path '{path}': did you mean '{right}'?")
         raise ModuleNotFoundError(f"{package} is not installed", name=package)
+    # Look for each module on the way, so that a misspelt one is told by its nearest name.
     try:
         for part in parts:
             if find_module(f"{package}.{part}") is None:
@@ -97,7 +99,7 @@ def check_entries(parameters: Mapping) -> None:
     for key in ("methods", "solvers"):
         entries = parameters.get(key)
         entries = entries if isinstance(entries, Mapping) else {}
-        # of each entry what it has
+        # An entry that is no mapping has no keys.
         known = {name: of if isinstance(of, Mapping) else {} for name, of in entries.items()}
         if any("solver" in entry for entry in known.values()):
             for name, entry in known.items():
@@ -133,14 +135,14 @@ def find_module(module: str) -> str | None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence: the name that may be meant, or nothing."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_NAME_LIKENESS)
     return f": did you mean '{near[0]}'?" if near else ""
 
 
 def _nearest_package(name: str, parts: list[str]) -> str | None:
     """The importable package of nearly this name that has these modules below it."""
     known = {module.name for module in pkgutil.iter_modules()}
-    for near in difflib.get_close_matches(name, known, cutoff=_ALIKE):
+    for near in difflib.get_close_matches(name, known, cutoff=_NAME_LIKENESS):
         if not parts or find_module(".".join([near, *parts])) is not None:
             return near
     return None

@@ -167,7 +167,7 @@ def _checked(arguments):
         yield from check_paper(plan, paper)
     else:
         use_path(arguments.path)
-        from kronbench.own_pairs.contract import check_solver
+        from kronbench.own_pairs.solver_checks import check_solver
 
         yield from check_solver(arguments.solver)
 
@@ -209,8 +209,8 @@ def _run_with(arguments):
             items = [plan.item(paper, name)]
         return figures.make_items(plan, items, *how)
 
-    from kronbench.own_pairs.contract import check_keeps_contract
     from kronbench.own_pairs.recipe import read_assignments
+    from kronbench.own_pairs.solver_checks import check_keeps_contract
 
     if is_file:
         outside = run_with.outside_of_file(arguments.solver)

@@ -36,9 +36,9 @@ def alone(tmp_path, monkeypatch):
     addresses = fetch._addresses
     monkeypatch.setattr(
         *(fetch, "_addresses"),
-        lambda *given: (pair for pair in addresses(*given) if fetch._ARCHIVE not in pair[0]),
+        lambda *given: (pair for pair in addresses(*given) if fetch._ARCHIVE_URL not in pair[0]),
     )
-    monkeypatch.setattr(fetch, "_dead", {})
+    monkeypatch.setattr(fetch, "_dead_hosts", {})
     return cache
 
 

@@ -150,12 +150,12 @@ def test_small_files_are_read_as_they_stand():
 @pytest.mark.parametrize(
     ("key", "old", "new", "message"),
     [
-        ("interactions", "T1\t1\t0\t0", "T1\t1\t0", "line 2: 3 columns, expected 4"),
-        ("interactions", "T2\t0\t1\t1", "T2\t0\t2\t1", "line 3, column 3: 2 is not allowed"),
-        ("drugs", "\t.5", "\tnan", "line 2, column 3: nan is not allowed, expected a finite"),
-        ("drugs", "\t.5", "\t", "line 2: could not convert string to float: ''"),
+        ("interactions", "T1\t1\t0\t0", "T1\t1\t0", "row 'T1', column 'D3': nan is not allowed"),
+        ("interactions", "T2\t0\t1\t1", "T2\t0\t2\t1", "row 'T2', column 'D2': 2 is not allowed"),
+        ("drugs", "\t.5", "\tnan", "'D1', column 'D2': nan is not allowed, expected a finite"),
+        ("drugs", "\t.5", "\t", "row 'D1', column 'D2': nan is not allowed"),
         ("drugs", "D2\tD3\n", "D3\tD2\n", "identifiers of the drugs in interactions.txt"),
-        ("targets", YAMANISHI_FILES["targets"], "", "identifiers of the targets in inter"),
+        ("targets", "T2\t.2\t1\n", "", "identifiers of the targets in interactions.txt"),
     ],
 )
 def test_bad_interaction_files_are_one_sentence(key, old, new, message):

@@ -15,6 +15,7 @@ from kronbench import InputError, datasets
 from kronbench.datasets import fetch, registry
 from kronbench.datasets.registry import FileEntry
 from tests.datasets.test_drug_target import YAMANISHI_FILES
+from tests.datasets.test_registry import SURROGATE
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -157,7 +158,7 @@ def test_cache_that_cannot_be_written_is_said(alone, server):
     ("silent", "error"), [(False, "ConnectionError"), (True, "ConnectionError|ReadTimeout")]
 )
 def test_a_dead_or_silent_host_is_asked_once(closed, server, monkeypatch, silent, error):
-    monkeypatch.setattr(fetch, "_TIMEOUT", (3.0, 0.5))
+    monkeypatch.setattr(fetch, "_TIMEOUT_SECONDS", (3.0, 0.5))
     server.files["/b.txt"] = CONTENT
     with socket.create_server(("127.0.0.1", 0)) as connects:
         url = f"http://127.0.0.1:{connects.getsockname()[1]}/a.txt" if silent else closed
@@ -190,7 +191,7 @@ def test_a_page_that_is_gone_is_not_asked_for_twice(server):
 
 
 def test_a_part_now_and_then_is_no_transfer(server, alone, monkeypatch):
-    monkeypatch.setattr(fetch, "_PATIENCE", 0.2)
+    monkeypatch.setattr(fetch, "_TRANSFER_SECONDS", 0.2)
 
     def drip(handler):
         handler.send(200, Content_Length=1 << 20)
@@ -354,11 +355,10 @@ def small(tmp_path, monkeypatch, closed):
         }
         for key, content in YAMANISHI_FILES.items()
     }
-    sizes = {"drugs": 3, "targets": 2, "interactions": 3}
     entry = {
         "title": "Small",
         "loader": "interactions",
-        "surrogate": {**sizes, "drug_similarity": 0.3, "target_similarity": 0.2},
+        "surrogate": SURROGATE | {"sizes": [3, 2], "known": 6},
         "files": files,
         "shape": {"values": [3, 2]},
         "licence": "none",
@@ -434,11 +434,7 @@ def test_damaged_mirror_file_is_no_reason_for_a_surrogate(small, mirror):
 @pytest.mark.parametrize(
     ("fault", "raised", "said"),
     [
-        (
-            KeyError("other"),
-            InputError,
-            r"^Small cannot be read: KeyError: 'other' \(in .*/inter",
-        ),
+        (KeyError("other"), InputError, r"^Small cannot be read: KeyError: 'other' \(in .*/inter"),
         (MemoryError(), MemoryError, ""),  # which the commands tell as such
     ],
 )

@@ -1,17 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
 from kronbench import InputError
-from kronbench.datasets import corpus_surrogates
-from kronbench.datasets.corpus_surrogates import (
-    CorpusLaw,
-    Topics,
-    depths,
-    random_tree,
-    surrogate_lshtc,
-)
 from kronbench.datasets.lshtc import parse_lshtc
 from tests.datasets.test_wipo import check_tree
 from tests.helpers import in_memory
@@ -80,48 +71,3 @@ def test_a_scale_takes_the_same_share_of_the_documents_each_time():
     kept = np.unique(labels[first["X"].indices])
     np.testing.assert_array_equal(kept[first["y"]], labels[first["X"].indices])
     assert check_tree(first["parents"]) == len(kept)
-
-
-def test_surrogate_shrinks_with_its_scale():
-    sizes = {"n_words": 833482, "n_documents": 383408, "n_novel": 3000}
-    sizes["levels"] = [11, 75, 330, 1250, 12633]
-    arrays = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
-    n_classes = 63
-    assert arrays["X"].shape == (1917, round(833482 * 0.005**0.55))
-    assert arrays["X"].dtype == np.float32
-    assert arrays["X"].has_canonical_format
-    assert np.bincount(arrays["y"]).min() >= 1
-    assert arrays["y"].max() == n_classes - 1
-    assert arrays["y_novel"].tolist() == np.repeat(n_classes + np.arange(15), 2).tolist()
-    assert arrays["X_novel"].shape == (30, arrays["X"].shape[1])
-    assert check_tree(arrays["parents"]) == n_classes + 15
-    depth = depths(arrays["parents"])
-    assert (depth[-(n_classes + 15) :] == 5).all()
-    again = surrogate_lshtc(np.random.default_rng(0), **sizes, scale=0.005)
-    assert (arrays["X"] != again["X"]).nnz == 0
-
-
-V = 500
-LAW = CorpusLaw(
-    exponent=1.0, log_length=5.0, spread=0.5, shares=(0.7, 0.1, 0.2), supports=(40, 20)
-)
-
-
-@settings(max_examples=20, deadline=None)
-@given(n=st.integers(0, 60), at_once=st.integers(1, 25), seed=st.integers(0, 2**32 - 1))
-def test_parts_make_one_canonical_matrix_of_counts(n, at_once, seed):
-    rng = np.random.default_rng(seed)
-    parents = random_tree(rng, [1, 3, 9])
-    topics = Topics(rng, parents, V, LAW)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus_surrogates, "_DOCUMENTS_AT_ONCE", at_once)
-        counts = topics.draw(rng, rng.integers(4, 13, size=n))
-    assert counts.shape == (n, V)
-    assert counts.dtype == np.float32
-    assert counts.indices.dtype == np.int32
-    assert (counts.data >= 1).all()
-    assert (counts.data % 1 == 0).all()
-    for row in range(n):
-        words = counts.indices[counts.indptr[row] : counts.indptr[row + 1]]
-        assert len(words) > 0
-        assert (np.diff(words) > 0).all()

@@ -8,7 +8,6 @@ from kronbench import InputError, datasets
 from kronbench.datasets import registry
 from kronbench.resources import config_path
 from kronbench.yaml_files import read_yaml, validate
-from kronbench_suite.runner.provenance import data_settings
 
 ENTRY = {
     "title": "One",
@@ -18,6 +17,12 @@ ENTRY = {
     "citation": "nobody",
 }
 FILE = {"mirror": "one/a.txt", "sha256": "0" * 64, "urls": ["http://example.org/a.txt"]}
+# A stand-in for six drugs and five targets with nine interactions.
+SURROGATE = {
+    "sizes": [6, 5],
+    "similarities": {"drug_similarity": [1, 0.3], "target_similarity": [1, 0.2]},
+    **{"known": 30, "shares": [0, 0.7, 0.7, 1], "potencies": [0, 0, 1, 1], "at_least": 1},
+}
 
 
 @pytest.fixture
@@ -101,17 +106,21 @@ def test_own_registry_adds_what_no_paper_speaks_of(own, tmp_path, monkeypatch):
 
 def test_own_data_are_stale_by_their_bytes_not_by_their_place(own, tmp_path, monkeypatch):
     own({"Mine": {**ENTRY, "loader": "table", "files": {"data": {"mirror": "a.txt"}}}})
+
+    def settings(mirror=None):
+        return datasets.record_of("Mine", mirror=mirror).settings
+
     places = [tmp_path / "here", tmp_path / "there"]
     for place in places:
         place.mkdir()
         (place / "a.txt").write_text("1")
-    here, there = (data_settings("Mine", str(place)) for place in places)
+    here, there = (settings(place) for place in places)
     monkeypatch.setenv("KRONBENCH_MIRROR", str(places[1]))
-    assert here == there == data_settings("Mine")
+    assert here == there == settings()
     (places[1] / "a.txt").write_text("2")
-    assert data_settings("Mine") != here
+    assert settings() != here
     (tmp_path / "a.txt").write_text("1")  # beside the registry, where it is looked for first
-    assert data_settings("Mine") == here
+    assert settings() == here
 
 
 @pytest.mark.parametrize(
@@ -178,9 +187,7 @@ def test_entry_that_its_data_contradict(own, change, message):
 
 
 def test_options_that_only_the_parser_takes_are_checked_for_a_surrogate_too(own):
-    sizes = {"drugs": 6, "targets": 5, "interactions": 9}
-    surrogate = {**sizes, "drug_similarity": 0.3, "target_similarity": 0.2}
-    entry = {**ENTRY, "loader": "interactions", "files": {"drugs": FILE}, "surrogate": surrogate}
+    entry = {**ENTRY, "loader": "interactions", "files": {"drugs": FILE}, "surrogate": SURROGATE}
     own({"One": entry | {"options": {}}})
     assert datasets.load("One", policy="surrogate")["values"].shape == (6, 5)
     own({"Two": entry | {"options": {"at_lesat": 1}}})

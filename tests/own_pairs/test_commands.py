@@ -144,7 +144,7 @@ def test_predictions_of_a_file_are_those_of_the_model_in_the_order_asked_for(
 
 def test_a_fit_of_the_command_takes_the_route_of_the_library(tmp_path, capsys):
     X, y = frames(*tables(tmp_path, real=True))
-    model = model_file.load(fit(capsys, tmp_path, "KronRidge"))
+    model = model_file.load_model(fit(capsys, tmp_path, "KronRidge"))
     expected = KronRidge(fit_intercept=True).fit(X, y)
     assert (model.fitted.estimator.n_iter_, expected.n_iter_) == (1, 1)  # by singular values
     np.testing.assert_array_equal(model.fitted.scores(X), expected.predict(X))

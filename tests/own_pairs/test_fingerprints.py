@@ -13,7 +13,7 @@ from kronbench.evaluation import SimilarityKFold
 from kronbench.linalg import gram
 from kronbench.own_pairs import model_file
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
-from tests.own_pairs.test_bad_input import refused, rewritten
+from tests.own_pairs.test_bad_input import npy, refused, rewritten
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_ke
     # the default, of each way of writing them
     for kind, options in (("fp_hex", ["--set", "row_kernel=tanimoto"]), ("fp_bits", [])):
         model = fitted(folder, capsys, kind, "--select", "--scale", *options)
-        assert sparse.issparse(model_file.load(model).data.row_features)
+        assert sparse.issparse(model_file.load_model(model).data.row_features)
         np.testing.assert_allclose(predictions(capsys, model), expected, rtol=1e-6)
 
 
@@ -85,9 +85,7 @@ def test_a_sparse_matrix_whose_arrays_do_not_fit_is_no_model(folder, capsys, par
         name = parts[["data", "indices", "indptr"].index(part)]["file"]
         values = np.load(io.BytesIO(members[name]))
         values[-1] += 1000
-        out = io.BytesIO()
-        np.save(out, values)
-        members[name] = out.getvalue()
+        members[name] = npy(values)
 
     model.write_bytes(rewritten(model.read_bytes(), change))
     argv = ["predict", model, "--pairs", folder / "pairs.csv", "-o", folder / "p.csv"]

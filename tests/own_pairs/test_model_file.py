@@ -16,7 +16,7 @@ from kronbench.own_pairs import KEPT, PAIR_SOLVERS, REFITTED, model_file
 from kronbench.own_pairs.commands import fit_files
 from kronbench.own_pairs.recipe import make_recipe, read_assignments
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
-from tests.own_pairs.test_bad_input import array, record, refused, rewritten
+from tests.own_pairs.test_bad_input import array, npy, record, refused, rewritten
 
 GAUSSIAN = ["row_kernel=gaussian", "row_gamma=0.2"]
 PRIMAL = [*GAUSSIAN, "form=primal"]
@@ -94,7 +94,7 @@ def test_no_text_in_a_file_is_a_name_of_what_to_import(solver, models, tmp_path,
     monkeypatch.syspath_prepend(str(tmp_path))  # a user may have put the folder there
     monkeypatch.setattr(webbrowser, "open", lambda *_: trace.touch())
     file.write_bytes(models[solver])
-    known = model_file.load(file)
+    known = model_file.load_model(file)
     expected = known.fitted.scores(known.data)
     loaded = set(sys.modules)
     schema = json.loads(zipfile.ZipFile(io.BytesIO(models[solver])).read("model.json"))
@@ -106,7 +106,7 @@ def test_no_text_in_a_file_is_a_name_of_what_to_import(solver, models, tmp_path,
             changed = json.dumps(with_text(schema, old, hostile)).encode()
             file.write_bytes(rewritten(models[solver], replaced_by(changed)))
             try:
-                model = model_file.load(file)
+                model = model_file.load_model(file)
             except InputError as error:
                 assert str(file) in str(error)
             else:
@@ -162,7 +162,7 @@ def test_what_calls_something_is_in_no_model(models, tmp_path):
     call = record('"offset": 0.0', '"offset": {"type": "system", "command": "ls"}')
     file.write_bytes(rewritten(models["KronRidge"], call))
     with pytest.raises(InputError, match=r"it has {'type': 'system', .*, which no model has"):
-        model_file.load(file)
+        model_file.load_model(file)
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -173,9 +173,7 @@ def more_vertices(members):
     schema = json.loads(members["model.json"])
     pairs = schema["fitted"]["estimator"]["X_fit_"]
     features = np.load(io.BytesIO(members[pairs["row_features"]["file"]]))
-    out = io.BytesIO()
-    np.save(out, np.vstack([features, features[:1]]))
-    members["more.npy"] = out.getvalue()
+    members["more.npy"] = npy(np.vstack([features, features[:1]]))
     pairs |= {"row_features": {"file": "more.npy"}, "n_rows": len(features) + 1}
     members["model.json"] = json.dumps(schema).encode()
 
@@ -195,10 +193,7 @@ def of_fit(name, value):
     """The number of this name is another."""
 
     def change(members):
-        schema = json.loads(members["model.json"])
-        out = io.BytesIO()
-        np.save(out, value)
-        members["other.npy"] = out.getvalue()
+        members["other.npy"], schema = npy(value), json.loads(members["model.json"])
         schema["fitted"]["estimator"][name] = {"file": "other.npy"}
         members["model.json"] = json.dumps(schema).encode()
 

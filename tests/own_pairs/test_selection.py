@@ -15,7 +15,7 @@ from kronbench.evaluation import SettingKFold, roc_auc
 from kronbench.models import VertexScaler
 from kronbench.own_pairs import commands, recipe as recipes, selection
 from kronbench.own_pairs.recipe import Recipe, available_memory, check_memory
-from kronbench.own_pairs.selection import INNER_FOLDS, n_fits, select
+from kronbench.own_pairs.selection import INNER_FOLDS, choose, n_fits
 from kronbench.pairs.data import used_vertices
 from tests.models.kron_problems import random_pairs
 from tests.own_pairs.problem import arguments, run, tables
@@ -52,7 +52,7 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
     recipe = Recipe("KronRidge", given, (True, True), setting=setting)
     steps = []
     with warnings.catch_warnings(action="error"):
-        choice = select(recipe, X, y, steps.append)
+        choice = choose(recipe, X, y, steps.append)
     assert sum(steps) == n_fits(recipe)
     assert choice.recipe.parameters == given | choice.chosen
     expected = {}
@@ -82,7 +82,7 @@ def test_a_value_at_an_end_of_its_grid_has_a_next_one(monkeypatch):
     X = random_pairs(14, 11, 130, seed=3)
     noise = np.random.default_rng(0).normal(size=130)  # the more weight the better
     monkeypatch.setattr(selection, "_REGS", np.array([1e-4, 1e-3, 1e-2]))
-    choice = select(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}, setting="D"), X, noise)
+    choice = choose(Recipe("KronRidge", WIDE | {"row_gamma": 0.5}, setting="D"), X, noise)
     assert choice.chosen == pytest.approx({"reg": 0.01})
     assert choice.on_edge == pytest.approx({"reg": 0.1})
 
@@ -94,7 +94,7 @@ def test_weights_are_tried_in_units_of_the_kernel(unit):
     y = y + np.random.default_rng(5).normal(size=130)
     level = np.mean((X.row_features**2).sum(axis=1)) * np.mean((X.col_features**2).sum(axis=1))
     X = X.with_features(unit * X.row_features, X.col_features)
-    (reg,) = select(Recipe("KronRidge", {}, setting="B"), X, y).chosen.values()
+    (reg,) = choose(Recipe("KronRidge", {}, setting="B"), X, y).chosen.values()
     decades = np.log10(reg / (unit**2 * level))
     assert decades == pytest.approx(round(decades), abs=1e-6)
     assert 1e-4 < reg / (unit**2 * level) < 10  # no end of the grid
@@ -116,7 +116,7 @@ def test_weights_that_iterations_do_not_reach_are_left_out_in_silence():
     assert path.failed[0]
     assert not path.failed[-1]
     with warnings.catch_warnings(action="error"):
-        choice = select(recipe, X, y)
+        choice = choose(recipe, X, y)
         choice.recipe.fit(X, y)
     assert "max_iter" not in choice.recipe.parameters | choice.on_edge  # far from those
 
@@ -126,13 +126,13 @@ def test_more_iterations_are_made_where_the_best_weight_is_the_smallest_that_is_
     X, y = slow(noise=0.02)
     recipe = Recipe("KronRidge", {**WIDE, "row_gamma": 0.4, **given}, setting="A")
     with warnings.catch_warnings(action="error"):
-        choice = select(recipe, X, y)
+        choice = choose(recipe, X, y)
     if given:
         assert choice.recipe.parameters == recipe.parameters | choice.chosen
         assert choice.on_edge == {"max_iter": 400}
         return
     assert choice.recipe.parameters["max_iter"] == 400
-    shorter = select(replace(recipe, parameters=recipe.parameters | {"max_iter": 100}), X, y)
+    shorter = choose(replace(recipe, parameters=recipe.parameters | {"max_iter": 100}), X, y)
     assert choice.chosen["reg"] < shorter.chosen["reg"]
     assert choice.score > shorter.score
     with warnings.catch_warnings(action="error"):
@@ -142,9 +142,9 @@ def test_more_iterations_are_made_where_the_best_weight_is_the_smallest_that_is_
 def test_a_model_of_complete_data_is_chosen_where_inner_folds_leave_out_vertices():
     X = PairData.complete(np.eye(6), np.eye(5))
     y = np.random.default_rng(0).normal(size=30)
-    assert set(select(Recipe("CompleteKronRidge", {}, setting="B"), X, y).chosen) == {"reg"}
+    assert set(choose(Recipe("CompleteKronRidge", {}, setting="B"), X, y).chosen) == {"reg"}
     with pytest.raises(InputError, match="needs every pair exactly once"):
-        select(Recipe("CompleteKronRidge", {}, setting="A"), X, y)
+        choose(Recipe("CompleteKronRidge", {}, setting="A"), X, y)
 
 
 # --- memory ------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_the_choice_and_the_fit_have_one_line_on_iterations(tmp_path, capsys, mo
             recipe = replace(recipe, parameters=parameters)
             return selection.Choice(recipe, {"reg": 1e-3}, -1.0, {"max_iter": 4 * max_iter})
 
-        monkeypatch.setattr(selection, "select", chosen)
+        monkeypatch.setattr(selection, "choose", chosen)
         options = ["--set", "row_kernel=gaussian", "--select", "-o", tmp_path / "m.kron"]
         argv = ["fit", *arguments(tmp_path), "--solver", "KronRidge", *options]
         status, out, err = run(capsys, *argv)

@@ -117,7 +117,7 @@ def test_predictions_are_those_of_the_positive_semidefinite_part(folder, capsys)
 
 
 def test_a_known_vertex_is_known_where_products_round_otherwise(folder, capsys):
-    model = model_file.load(fit(capsys, folder, "KronRidge", "--set=row_effect=2"))
+    model = model_file.load_model(fit(capsys, folder, "KronRidge", "--set=row_effect=2"))
     expected = model.fitted.scores(model.data)
     model.fitted.before._projections["row"][2][:] *= 1 + 1e-14
     np.testing.assert_array_equal(model.fitted.scores(model.data), expected)
@@ -235,18 +235,3 @@ def test_the_published_tables_of_davis_go_through_every_command(tmp_path, capsys
     options = ["--cols", tmp_path / "new-cols.csv"]
     known, new = predict(capsys, kept, "new.csv", *options)["prediction"]
     assert new == pytest.approx(known, abs=1e-6)
-
-
-def test_the_published_tables_of_gpcr_go_through_evaluate(tmp_path, capsys):
-    skip_without_mirror()
-    data = load("GPCR", policy="real")
-    names = [
-        [f"{side}{k}" for k in range(n)]
-        for side, n in zip("dt", data["values"].shape, strict=True)
-    ]
-    Y = pd.DataFrame(data["values"].astype(int), *names)
-    Y.stack().to_csv(tmp_path / "pairs.csv", index_label=["drug", "target"], header=["label"])
-    for file, key, ids in zip(("rows", "cols"), ("drug", "target"), names, strict=True):
-        pd.DataFrame(data[f"{key}_similarity"], ids, ids).to_csv(tmp_path / f"{file}.csv")
-    _, err = evaluated(capsys, tmp_path, "--setting", "B", "--select")
-    assert "which differ by up to 0.185, averaged" in err

@@ -11,13 +11,13 @@ import kronbench.class_tree
 import kronbench.linalg
 import kronbench.models
 import kronbench.pairs
+from kronbench.datasets import record_of
 from kronbench.resources import LIBRARY
 from kronbench_suite.resources import package_path
 from kronbench_suite.runner import provenance
 from kronbench_suite.runner.plans import load_plan
 from kronbench_suite.runner.provenance import (
     data_code,
-    data_settings,
     plot_digest,
     read_module,
     table_code,
@@ -83,11 +83,14 @@ def read(text):
 
 
 def test_data_rest_on_their_own_format():
-    found = names(data_code("ringnorm"))
-    assert {"datasets", "datasets.fetch", "datasets.generators"} <= found
+    ringnorm, boston = map(record_of, ("ringnorm", "boston"))
+    found = names(data_code(ringnorm.modules))
+    assert {"datasets.loaders", "datasets.fetch", "datasets.generators"} <= found
     assert not found & {"datasets.uci", "datasets.wipo"}
-    assert "datasets.uci" in names(data_code("boston"))
-    assert {"loader", "files", "options", "surrogate"} <= set(data_settings("boston"))
+    found = names(data_code(boston.modules))
+    assert "datasets.uci" in found
+    assert not found & {"datasets.drug_target", "datasets.wipo"}
+    assert {"loader", "files", "options", "surrogate"} <= set(boston.settings)
 
 
 def test_words_draw_no_picture_anew():

@@ -118,6 +118,7 @@ class Dataset:
 
     def save(self, folder: str | Path) -> None:
         """Write ``data.npz`` and ``provenance.json`` into ``folder``: both, or none."""
+        # A sparse matrix is stored in its parts, since numpy would pickle it.
         folder = Path(folder)
         stored = {}
         for key, value in self.arrays.items():
@@ -138,6 +139,7 @@ class Dataset:
         """Read what ``save`` wrote."""
         folder = Path(folder)
         try:
+            # The provenance says which arrays there are, with their shapes.
             known = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
             with np.load(folder / "data.npz", allow_pickle=False) as stored:
                 arrays = {}

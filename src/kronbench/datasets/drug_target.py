@@ -58,6 +58,7 @@ def labelled_pairs(
     if dataset.kind != "label matrix":
         raise InputError(f"{dataset.name} holds {dataset.kind}; give pairs or a label matrix")
     labels = dataset["labels"]
+    # A part is drawn of complete matrices alone: the papers take all that is known of others.
     known = np.flatnonzero(labels)
     if len(known) == labels.size and fraction is not None and fraction != 1:
         if not 0 < fraction < 1:
@@ -140,7 +141,7 @@ def label_matrix(
     else:
         positive = values > above if at_least is None else values >= at_least
     labels = np.where(positive, 1, -1).astype(np.int8)
-    labels[np.isnan(values)] = 0
+    labels[np.isnan(values)] = 0  # nobody measured it
     return {
         "values": values,
         "labels": labels,
@@ -155,19 +156,17 @@ def parse_interactions(files: Files) -> Arrays:
     ``files`` has "interactions" (targets x drugs, 0/1), "drugs" and "targets" (similarities), with
     the same identifiers.
     """
-    table, targets, drugs = _labelled_table(files["interactions"])
-    _check_entries(files["interactions"], table, (table == 0) | (table == 1), "0 or 1")
+    table = _labelled_table(files["interactions"], lambda entry: np.isin(entry, (0, 1)), "0 or 1")
     similarities = {}
-    for key, identifiers in (("drugs", drugs), ("targets", targets)):
-        similarity, rows, cols = _labelled_table(files[key])
-        if not rows == cols == identifiers:
+    for key, ids in (("drugs", table.columns), ("targets", table.index)):
+        side = _labelled_table(files[key], np.isfinite, "a finite similarity")
+        if not (list(side.index) == list(side.columns) == list(ids)):
             raise InputError(
                 f"{files[key].name}: its rows and columns must have the identifiers of the {key} "
                 f"in {files['interactions'].name}, in the same order"
             )
-        _check_entries(files[key], similarity, np.isfinite(similarity), "a finite similarity")
-        similarities[key] = similarity
-    values = np.ascontiguousarray(table.T)
+        similarities[key] = side.to_numpy()
+    values = np.ascontiguousarray(table.to_numpy().T)
     return label_matrix(values, similarities["drugs"], similarities["targets"], at_least=1)
 
 
@@ -195,10 +194,12 @@ def parse_affinities(
         )
     if unit is not None and unit not in MOLAR:
         raise InputError(f"options: unit is '{unit}'; known are: {', '.join(MOLAR)}")
+    # Affinities are numbers, and dissociation constants are positive.
     values = _table(files["affinities"])
     if np.isinf(values).any() or (at_most is not None and not (values > 0).all()):
         expected = "numbers or nan" if at_most is None else "positive numbers"
         raise InputError(f"{files['affinities'].name} must have {expected}")
+    # A similarity is square, over the drugs or over the targets.
     similarities = {key: _table(files[key]) for key in files if key.startswith(_SIDES)}
     for key, similarity in similarities.items():
         size = values.shape[0 if key.startswith("drugs") else 1]
@@ -210,10 +211,12 @@ def parse_affinities(
         if not np.isfinite(similarity).all():
             raise InputError(f"{files[key].name} has a similarity that is not finite")
     arrays = label_matrix(values, similarities["drugs"], similarities["targets"], *threshold)
+    # Those that are not the default keep the name of their file behind that of their side.
     for key, similarity in similarities.items():
         side, _, other = key.partition("_")
         if other:
             arrays[f"{side.removesuffix('s')}_similarity_{other}"] = similarity
+    # Ids are lines, or the keys of the dictionaries that DeepDTA publishes.
     for key, size in zip(("row_ids", "col_ids"), values.shape, strict=True):
         if key in files:
             text = files[key].text()
@@ -238,6 +241,7 @@ def parse_printed_curves(files: Files, *, above: float) -> Arrays:
     with curves.open() as stream:
         table = pd.read_csv(stream, sep=";")
     length = int(table["Iteration"].max())
+    # The file has its lines in an order of its own.
     wanted = pd.MultiIndex.from_product([*_AXES.values(), range(1, length + 1)])
     table = table.set_index([*_AXES, "Iteration"])
     for name in ("train", "test"):
@@ -277,30 +281,23 @@ def parse_printed_predictions(
     return arrays
 
 
-def _labelled_table(file):
-    header, *lines = [line.split("\t") for line in file.text().splitlines()] or [[""]]
-    table = np.empty((len(lines), len(header) - 1))
-    for number, line in enumerate(lines):
-        if len(line) != len(header):
-            raise InputError(
-                f"{file.name}, line {number + 2}: {len(line)} columns, expected {len(header)}"
-            )
-        try:
-            table[number] = line[1:]
-        except ValueError as error:
-            raise InputError(f"{file.name}, line {number + 2}: {error}") from None
-    return table, [line[0] for line in lines], header[1:]
+def _labelled_table(file, is_allowed, expected):
+    """A table of numbers with identifiers; InputError names the first entry that is not allowed.
+
+    A cell that is empty or missing is read as NaN, which no table may have.
+    """
+    import pandas as pd  # not for those that plan
+
+    with file.open() as stream:
+        table = pd.read_csv(stream, sep="\t", index_col=0, dtype=str).astype(np.float64)
+    for row, col in np.argwhere(~is_allowed(table.to_numpy()))[:1]:
+        raise InputError(
+            f"{file.name}, row '{table.index[row]}', column '{table.columns[col]}': "
+            f"{table.iat[row, col]:g} is not allowed, expected {expected}"
+        )
+    return table
 
 
 def _table(file):
     with file.open() as stream:
         return np.loadtxt(stream, ndmin=2)
-
-
-def _check_entries(file, table, allowed, expected):
-    if not allowed.all():
-        row, col = np.argwhere(~allowed)[0]
-        raise InputError(
-            f"{file.name}, line {row + 2}, column {col + 2}: {table[row, col]:g} is not allowed, "
-            f"expected {expected}"
-        )

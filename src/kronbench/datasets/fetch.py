@@ -28,14 +28,14 @@ from kronbench.errors import WITH_ADVICE, InputError
 from kronbench.files import UNFINISHED
 from kronbench.resources import cache_folder, without_credentials
 
-_TIMEOUT = (3.0, 8.0)  # seconds to accept a connection, and that a connected host may be silent
-_PATIENCE = 14.0  # seconds that a transfer may take beside those of its bytes
-_SLOWEST = 5e4  # bytes a second that it has to reach on the whole
-_ARCHIVE = "https://archive.softwareheritage.org/api/1/content/"
-_UNKNOWN = 1 << 26  # bytes of a file whose size is not registered, to wait for
+_TIMEOUT_SECONDS = (3.0, 8.0)  # to accept a connection, and that a connected host may be silent
+_TRANSFER_SECONDS = 14.0  # that a transfer may take beside those of its bytes
+_SLOWEST_BYTES_A_SECOND = 5e4  # that it has to reach on the whole
+_ARCHIVE_URL = "https://archive.softwareheritage.org/api/1/content/"
+_UNREGISTERED_BYTES = 1 << 26  # that are waited for, of a file whose size is not registered
 
 _log = logging.getLogger(__name__)
-_dead: dict[str, str] = {}  # hosts, and why they are left alone
+_dead_hosts: dict[str, str] = {}  # hosts, and why they are left alone
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
     searched. A file with another checksum than registered is an error that shows both; one in the
     cache is fetched anew, and an error only where that fails.
     """
+    # Look on this machine: a folder filled by hand, the cache, mirrors that are folders.
     bases = [_base(mirror) for mirror in mirrors if "://" in mirror]
     folders = [Path(mirror).expanduser() for mirror in mirrors if "://" not in mirror]
     places = [(manual_folder(), "manual", "put in place by hand")]
@@ -97,8 +98,9 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
             path = folder / (entry.mirror + ending)
             if not os.path.isfile(path):
                 continue
+            # A wrong file is an error where the user put it, and fetched anew in the cache.
             try:
-                record = _checked(path, bool(ending), entry, origin, str(path))
+                record = _sound_record(path, bool(ending), entry, origin, str(path))
             except InputError as error:
                 if folder != cache_folder():
                     raise
@@ -114,6 +116,7 @@ def obtain(entry: FileEntry, mirrors: Sequence[str] = (), *, network: bool = Tru
 
 
 def _base(mirror):
+    """The parts of the address of a mirror; InputError, without it, where it cannot be used."""
     with contextlib.suppress(ValueError):  # of a port that is none, a bracket that stays open
         parts = urlsplit(mirror)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
@@ -131,20 +134,23 @@ def _addresses(entry, bases):
         for ending in ("", ".gz"):
             path = f"{base.path.rstrip('/')}/{quote(entry.mirror + ending)}"
             yield base._replace(path=path, fragment="").geturl(), "mirror"
-    contents = [f"sha256:{entry.sha256}"] + [f"sha1_git:{entry.git_blob}"] * bool(entry.git_blob)
-    copies = [f"{_ARCHIVE}{content}/raw/" for content in contents if entry.urls]
-    for url in (*entry.urls, *copies):
+    for url in entry.urls:
         yield url, "download"
+    # Software Heritage has copies of what was ever public.
+    for kind, digest in (("sha256", entry.sha256), ("sha1_git", entry.git_blob)):
+        if entry.urls and digest:
+            yield f"{_ARCHIVE_URL}{kind}:{digest}/raw/", "download"
 
 
 def _open(path, packed):
     return gzip.open(path, "rb") if packed else path.open("rb")
 
 
-def _checked(path, packed, entry, origin, name):
+def _sound_record(path, packed, entry, origin, name):
     """The record of a file that has the registered sum, or is the second accepted one."""
     digest, size = hashlib.sha256(), 0
     try:
+        # What unpacks to far more than is registered is not read to its end.
         with _open(path, packed) as stream:
             while block := stream.read(1 << 20):
                 digest.update(block)
@@ -155,6 +161,7 @@ def _checked(path, packed, entry, origin, name):
                         f"{name} has more than {entry.limit} bytes, {known} registered: it is a "
                         "different file"
                     )
+        # A file is sound by its sha256, or by its name in git where that is registered.
         sha256 = digest.hexdigest()
         sound = entry.sha256 in (None, sha256)
         if not sound and entry.git_blob:
@@ -181,18 +188,19 @@ def _download(entry, bases, tried, wrong):
     for url, source in _addresses(entry, bases):
         # A query of a mirror may be a key, and stays out of messages as a password does.
         name = without_credentials(url.partition("?")[0] if source == "mirror" else url)
+        # Only a whole and sound file is moved to its place.
         try:
             cached.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=cached.parent, prefix=UNFINISHED) as folder:
                 scratch = Path(folder, "file")
                 _log.info("fetching %s", name)
-                transfer(url, scratch, entry.limit, entry.bytes or _UNKNOWN)
+                transfer(url, scratch, entry.limit, entry.bytes or _UNREGISTERED_BYTES)
                 # Some servers unpack on the way what their url calls .gz: ask the bytes.
                 packed = urlsplit(url).path.endswith(".gz") and not entry.mirror.endswith(".gz")
                 if packed:
                     with scratch.open("rb") as stream:
                         packed = stream.read(2) == b"\x1f\x8b"
-                record = _checked(scratch, packed, entry, name, name)
+                record = _sound_record(scratch, packed, entry, name, name)
                 path = cached.with_name(f"{cached.name}.gz") if packed else cached
                 scratch.replace(path)
             return LocalFile(str(path), packed, source, record)
@@ -216,11 +224,12 @@ def transfer(url: str, target: Path, limit: int, expected: int) -> None:
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
-    end = time.monotonic() + _PATIENCE + expected / _SLOWEST
+    # Leave a host alone that did not answer before, and give each transfer its time.
+    end = time.monotonic() + _TRANSFER_SECONDS + expected / _SLOWEST_BYTES_A_SECOND
     host = urlsplit(without_credentials(url)).netloc.lower()
-    if host in _dead:
-        raise NoAnswerError(f"{_dead[host]}, a short while ago")
-    # A busy server is asked once more, after the seconds that it names.
+    if host in _dead_hosts:
+        raise NoAnswerError(f"{_dead_hosts[host]}, a short while ago")
+    # A busy server is asked once more, after the seconds that it names; all else fails at once.
     busy = (429, 500, 502, 503, 504)
     bounds = {"connect": 0, "read": 0, "retry_after_max": 8, "raise_on_status": False}
     adapter = HTTPAdapter(max_retries=Retry(1, status_forcelist=busy, **bounds))
@@ -228,19 +237,20 @@ def transfer(url: str, target: Path, limit: int, expected: int) -> None:
         session.mount("http://", adapter)
         session.mount("https://", adapter)
         try:
-            with session.get(url, stream=True, timeout=_TIMEOUT) as response:
+            with session.get(url, stream=True, timeout=_TIMEOUT_SECONDS) as response:
                 response.raise_for_status()
+                # A transfer is bounded in bytes and in seconds, whatever the server sends.
                 for chunk in response.iter_content(1 << 12):
                     if file.tell() + len(chunk) > limit:
                         raise NoAnswerError(f"more than {limit} bytes: it is a different file")
                     if time.monotonic() > end:
-                        _dead[host] = "too slow"
+                        _dead_hosts[host] = "too slow"
                         raise NoAnswerError("too slow")
                     file.write(chunk)
         except requests.HTTPError as error:
             raise NoAnswerError(f"HTTP status {error.response.status_code}") from None
         except (requests.ConnectionError, requests.Timeout) as error:
-            _dead[host] = type(error).__name__
-            raise NoAnswerError(_dead[host]) from None
+            _dead_hosts[host] = type(error).__name__
+            raise NoAnswerError(_dead_hosts[host]) from None
         except (requests.RequestException, ValueError) as error:  # its text may hold a password
             raise NoAnswerError(type(error).__name__) from None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbench.datasets.dataset import Arrays
 from kronbench.errors import InputError
 from kronbench.pairs import PairData
 
@@ -62,13 +63,13 @@ def registered_checkerboard(
 ) -> dict:
     """The arrays of a registered checkerboard: features, pairs, labels as int8."""
     pairs, y = checkerboard(m, rng, fraction=fraction, flip=flip)
-    return {
-        "row_features": pairs.row_features,
-        "col_features": pairs.col_features,
-        "rows": pairs.rows,
-        "cols": pairs.cols,
-        "labels": y.astype(np.int8),
-    }
+    return arrays_of_pairs(pairs) | {"labels": y.astype(np.int8)}
+
+
+def arrays_of_pairs(pairs: PairData) -> Arrays:
+    """The features and the positions of pairs, by name."""
+    names = ("row_features", "col_features", "rows", "cols")
+    return {name: getattr(pairs, name) for name in names}
 
 
 def ringnorm(rng: np.random.Generator, n_points: int) -> dict[str, np.ndarray]:

@@ -47,6 +47,7 @@ def parse_lshtc(files: Files, *, n_words: int, scale: float = 1.0) -> Arrays:
 
 
 def _read_documents(file, n_words, scale):
+    """Counts of words (n, V) of the documents of a file, and the smallest label of each."""
     # Imported here: every command that only plans imports this module, scikit-learn takes seconds.
     from sklearn.datasets import load_svmlight_file
 
@@ -75,6 +76,7 @@ def _read_documents(file, n_words, scale):
 
 def _read_tree(file, classes):
     """Parents of the nodes above ``classes``: root, inner nodes by depth, the classes in order."""
+    # Find the roots: parents that are no child.
     children = {}
     with file.open() as stream:
         edges = np.loadtxt(stream, dtype=np.int64, ndmin=2).tolist()
@@ -82,7 +84,8 @@ def _read_tree(file, classes):
         children.setdefault(parent, []).append(child)
     below = {child for group in children.values() for child in group}
     roots = sorted(set(children) - below)
-    # All roots hang below node 0, which is the root itself where there is only one.
+    # Walk down by breadth, so that the parent nearest a root is met first. All roots hang below
+    # node 0, which is the root itself where there is only one.
     parent_of = dict.fromkeys(roots, None)
     reached = list(roots)
     for node in reached:
@@ -90,6 +93,7 @@ def _read_tree(file, classes):
             if child not in parent_of:
                 parent_of[child] = node
                 reached.append(child)
+    # Keep the nodes above a class with documents, which are no classes themselves.
     inner = set()
     for leaf in classes.tolist():
         if leaf not in parent_of:
@@ -99,6 +103,7 @@ def _read_tree(file, classes):
     mixed = inner.intersection(classes.tolist())
     if mixed:
         raise InputError(f"{file.name}: class {min(mixed)} has documents and classes below it")
+    # Number the nodes: inner ones by depth, then the classes in their order.
     order = [node for node in reached if node in inner]
     if len(roots) > 1:
         order.insert(0, None)

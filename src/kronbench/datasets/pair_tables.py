@@ -10,6 +10,7 @@ import numpy as np
 
 from kronbench.datasets.dataset import Arrays
 from kronbench.datasets.fetch import Files
+from kronbench.datasets.generators import arrays_of_pairs
 from kronbench.errors import InputError
 from kronbench.io import check_columns, read_table
 from kronbench.pairs import PairData
@@ -53,12 +54,14 @@ def read_own_pairs(
     """
     from kronbench.pairs.frames import read_pairs, read_vertices  # which imports pandas
 
-    sides = (
-        read_vertices(read_table(rows), "rows", averaged=True),
-        read_vertices(read_table(cols), "cols", averaged=True),
+    # Read the vertices of both sides.
+    files = {"rows": rows, "cols": cols}
+    row_side, col_side = sides = tuple(
+        read_vertices(read_table(file), name, averaged=True) for name, file in files.items()
     )
     for side in sides:
         _ask_whether_similarity(side)
+    # Find the columns of the pairs: two of ids, and one of labels.
     if (row is None) != (col is None):
         raise InputError("only one column of ids is named: give both row and col")
     if row is not None and row == col:
@@ -71,6 +74,7 @@ def read_own_pairs(
             "line with the names of the columns above it"
         )
     label = _label_column(frame, pairs, row, col, label)
+    # Find the vertices of each pair by their ids, and check the labels.
     positions, y = read_pairs(frame, sides, (row, col), label)
     if y.dtype.kind == "U":
         raise InputError(
@@ -82,9 +86,9 @@ def read_own_pairs(
         raise InputError(
             f"{pairs} has the label {y[0]:g} for every pair, so there is nothing to learn"
         )
-    data = PairData(*(side.features for side in sides), *positions)
-    data.row_ids, data.col_ids = (side.ids for side in sides)
-    return OwnPairs(data, y, sides, (row, col, label))
+    data = PairData(row_side.features, col_side.features, *positions)
+    data.row_ids, data.col_ids = row_side.ids, col_side.ids
+    return OwnPairs(data, y, (row_side, col_side), (row, col, label))
 
 
 def parse_tables(
@@ -115,17 +119,12 @@ def parse_tables(
     positive = own.y >= (own.labels[1] if at_least is None else at_least)
     if positive.all() or not positive.any():
         raise InputError(f"{paths['pairs']} has no label on one side of at_least={at_least:g}")
-    return {
-        "row_features": own.data.row_features,
-        "col_features": own.data.col_features,
-        "rows": own.data.rows,
-        "cols": own.data.cols,
-        "values": own.y,
-        "labels": np.where(positive, 1, -1).astype(np.int8),
-    }
+    labels = np.where(positive, 1, -1).astype(np.int8)
+    return arrays_of_pairs(own.data) | {"values": own.y, "labels": labels}
 
 
 def _label_column(frame, path, row, col, label):
+    """The column of labels: the one that is named, or else the only one beside the ids."""
     if label is not None:
         check_columns(path, list(frame.columns), [label])
         if label in (row, col):
@@ -158,7 +157,7 @@ def _ask_whether_similarity(side):
             f"is '{other}': for similarities, name the columns exactly by the ids; for "
             "features, rename the columns"
         )
-    # numbers in order are what pandas calls columns, and ids, that have no names
+    # Numbers in order are what pandas calls columns, and ids, that have no names.
     if columns == [str(k) for k in range(len(columns))]:
         return
     raise InputError(

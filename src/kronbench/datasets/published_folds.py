@@ -17,7 +17,7 @@ from kronbench.datasets.dataset import Dataset, FileRecord
 from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError
 
-_PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
+_STAND_IN_PARTS = 6  # of a stand-in, as DeepDTA's: five to train and one to test
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class PublishedFold:
                 f"the similarities are of {len(row_kind)} rows and {len(col_kind)} columns: give "
                 f"those of the vertices of {self.dataset}"
             )
+        # Two pairs are twins if their vertices are on both sides.
         pair_kind = row_kind[self.rows] * (col_kind.max() + 1) + col_kind[self.cols]
         return Leak(
             np.isin(row_kind[self.new_rows], row_kind[self.rows[self.train]]),
@@ -113,10 +114,11 @@ def published_fold(
     if files:
         parts, test = (json.loads(files[key].text()) for key in ("train", "test"))
     else:
+        # What is left out as one: a pair, all pairs of a row, or of a column.
         units = {"A": np.arange(len(rows)), "B": rows, "C": cols}[entry["setting"]]
         occurring, unit = np.unique(units, return_inverse=True)
-        part = rng.permutation(np.arange(len(occurring)) % _PARTS)[unit]
-        *parts, test = (np.flatnonzero(part == k) for k in range(_PARTS))
+        part = rng.permutation(np.arange(len(occurring)) % _STAND_IN_PARTS)[unit]
+        *parts, test = (np.flatnonzero(part == k) for k in range(_STAND_IN_PARTS))
     return PublishedFold(
         *(data.name, name, entry["title"], entry["setting"], rows, cols),
         *(tuple(map(np.array, parts)), np.array(test), source, entry.get("positive_above")),

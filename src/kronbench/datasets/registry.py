@@ -18,7 +18,7 @@ from kronbench.errors import InputError
 from kronbench.resources import ADDED_REGISTRIES, config_path
 from kronbench.yaml_files import read_yaml, validate
 
-_ANY_SIZE = 1 << 32  # bytes; for files whose size is not registered
+_UNREGISTERED_LIMIT = 1 << 32  # bytes; for files whose size is not registered
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FileEntry:
     @property
     def limit(self) -> int:
         """Bytes that no version of the file has: twice its size, and room for an error page."""
-        return _ANY_SIZE if self.bytes is None else 2 * self.bytes + (1 << 16)
+        return _UNREGISTERED_LIMIT if self.bytes is None else 2 * self.bytes + (1 << 16)
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,13 @@ class Entry:
 
 def entries() -> dict[str, Entry]:
     """All registered data sets by name, in the order of the registry, then the user's own."""
-    known = dict(_read(config_path("datasets.yaml")))
+    known = dict(_entries_of(config_path("datasets.yaml")))
     files = [file for file in ADDED_REGISTRIES if file.is_file()]
     own = os.environ.get("KRONBENCH_REGISTRY")
+    # A name has one meaning, in any case of its letters.
     for file in [*files, Path(own).expanduser().absolute()] if own else files:
         lowered = {name.lower(): name for name in known}
-        for name, entry in _read(file).items():
+        for name, entry in _entries_of(file).items():
             if taken := lowered.get(name.lower()):
                 raise InputError(
                     f"{file}: {name} has the name of the shipped data set {taken}; give it "
@@ -89,12 +90,13 @@ def find(name: str) -> Entry:
     )
 
 
-def _read(path):
-    return _read_unchanged(path, path.stat().st_mtime_ns if path.is_file() else None)
+def _entries_of(path):
+    """The entries of a file, read again when it has changed."""
+    return _entries_of_unchanged(path, path.stat().st_mtime_ns if path.is_file() else None)
 
 
 @functools.lru_cache(maxsize=8)
-def _read_unchanged(path, _stamp):
+def _entries_of_unchanged(path, _stamp):
     content = read_yaml(path) or {}
     if path != config_path("datasets.yaml"):  # a test checks that one
         validate(content, "datasets", path)
@@ -102,10 +104,10 @@ def _read_unchanged(path, _stamp):
     if differ := set(content) - set(lowered.values()):
         name = min(differ)
         raise InputError(f"{path}: {name} and {lowered[name.lower()]} differ only in case")
-    return {name: _entry(name, fields) for name, fields in content.items()}
+    return {name: _entry_of(name, fields) for name, fields in content.items()}
 
 
-def _files(records, copies=()):
+def _file_entries(records, copies=()):
     """The files of an entry; ``copies`` are the folders of those that list no urls."""
     found = {}
     for key, record in records.items():
@@ -115,13 +117,13 @@ def _files(records, copies=()):
     return found
 
 
-def _entry(name, fields):
+def _entry_of(name, fields):
     known = {key: value for key, value in fields.items() if key != "copies"}
-    known["files"] = _files(known.get("files", {}), fields.get("copies", ()))
+    known["files"] = _file_entries(known.get("files", {}), fields.get("copies", ()))
     known["shape"] = {key: tuple(dims) for key, dims in known.get("shape", {}).items()}
     known["notes"] = tuple(known.get("notes", ()))
     known["folds"] = {
-        key: {**record, "files": _files(record["files"])}
+        key: {**record, "files": _file_entries(record["files"])}
         for key, record in known.get("folds", {}).items()
     }
     return Entry(name=name, **known)

@@ -1,6 +1,6 @@
 """Tables of the UCI and Delve archives: the rows of Bach & Jordan (2005), figure 2, and satimage.
 
-A `Layout` says how the records of one source are written; the options of a registry entry say
+The options of a registry entry say how the records of its source are written, a `Layout`, and
 which records and columns make the row of the paper. Nothing is scaled here: unit variance has
 to be taken on the training part, which only the experiment knows.
 """
@@ -8,8 +8,9 @@ to be taken on the training part, which only the experiment knows.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,75 +21,26 @@ from kronbench.errors import InputError
 
 @dataclass(frozen=True)
 class Layout:
-    """How the records of one source file are written."""
+    """How the records of one source file are written: the option ``layout`` of an entry."""
 
     n_columns: int  # fields of a record
     target: int = -1  # position of the class label or the response (negative: from the end)
-    labels: tuple[str, ...] | None = None  # that may occur; None for a response, a number
+    labels: Sequence[str] | None = None  # that may occur; None for a response, a number
     delimiter: str | None = None  # between fields; None is blanks and tabs
     record_end: str = "\n"
     header: int = 0  # leading records that are not data
     arff: bool = False  # Weka's format, which says itself how its records are written
-    ignore: tuple[int, ...] = ()  # fields that are neither input nor target (identifiers)
-    categorical: tuple[int, ...] = ()  # fields that become indicators, one a value in order
+    ignore: Sequence[int] = ()  # fields that are neither input nor target (identifiers)
+    categorical: Sequence[int] = ()  # fields that become indicators, one a value in order
     sequence: int | None = None  # a field of one letter a position, each of them categorical
-    missing: frozenset[str] = frozenset("?")  # the record is left out ("nan" in Weka's)
-    codes: dict[str, str] = field(default_factory=dict)  # numerals for words
-
-
-_DIGITS = tuple("0123456789")
-_PLACES = ("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL")
-
-LAYOUTS = {
-    "abalone": Layout(9, delimiter=",", categorical=(0,)),
-    "adult": Layout(15, delimiter=",", labels=("<=50K", ">50K")),
-    "boston": Layout(14),
-    "breast": Layout(11, delimiter=",", labels=("2", "4"), ignore=(0,)),
-    "census-house": Layout(17),
-    "cmc": Layout(10, delimiter=",", labels=_DIGITS[1:4], categorical=(6,)),
-    "comp-activ": Layout(22),
-    "delve-32": Layout(33),
-    "dermatology": Layout(35, delimiter=",", labels=_DIGITS[1:7]),
-    "hypothyroid": Layout(
-        30,
-        arff=True,
-        labels=(
-            *("negative", "compensated_hypothyroid", "primary_hypothyroid"),
-            "secondary_hypothyroid",
-        ),
-        missing=frozenset({"?", "nan"}),
-        codes={"F": "0", "M": "1", "f": "0", "t": "1"},
-    ),
-    "ionosphere": Layout(35, delimiter=",", labels=("b", "g")),
-    "isolet": Layout(618, delimiter=",", labels=tuple(f"{c}." for c in range(1, 27))),
-    "liver": Layout(7, delimiter=",", labels=("1", "2")),
-    # A question mark is the documented way to write an unknown stalk root, and counts as a value.
-    "mushroom": Layout(
-        23, 0, ("e", "p"), ",", categorical=tuple(range(1, 23)), missing=frozenset()
-    ),
-    "optdigits": Layout(65, delimiter=",", labels=_DIGITS),
-    "page-blocks": Layout(11, labels=_DIGITS[1:6]),
-    "pendigits": Layout(17, delimiter=",", labels=_DIGITS),
-    "pi-diabetes": Layout(9, delimiter=",", labels=("0", "1")),
-    "satellite": Layout(37, labels=(*_DIGITS[1:6], "7")),
-    "segmentation": Layout(20, labels=_DIGITS[1:8]),
-    "spambase": Layout(58, delimiter=",", labels=("0", "1")),
-    "splice": Layout(
-        3, 0, ("EI", "IE", "N"), ",", ignore=(1,), sequence=2, missing=frozenset("DNSR")
-    ),
-    "titanic": Layout(
-        4, -1, ("no", "yes"), "\x1f", record_end="\x1e", header=2, categorical=(0, 1, 2)
-    ),
-    "vehicle": Layout(19, labels=("bus", "opel", "saab", "van")),
-    "vowel": Layout(14, labels=(*_DIGITS, "10"), ignore=(0, 1, 2)),
-    "yeast": Layout(10, labels=_PLACES, ignore=(0,)),
-}
+    missing: Sequence[str] = ("?",)  # the record is left out ("nan" in Weka's)
+    codes: Mapping[str, str] = field(default_factory=dict)  # numerals for words
 
 
 def parse_table(
     files: Files,
     *,
-    layout: str,
+    layout: Mapping[str, Any],
     n_points: int,
     n_features: int,
     classes: Sequence[Sequence[str]] | None = None,
@@ -101,6 +53,7 @@ def parse_table(
 ) -> Arrays:
     """Inputs and targets of the files' records, which follow each other in the order of ``files``.
 
+    ``layout`` are the fields of a `Layout`.
     ``classes`` are the labels of class 0, of class 1 ... (None: those of the layout one by one);
     records with any other label are left out. ``columns`` are the fields that are inputs (None:
     all but the target and ignored ones); numbers come first, then the indicators of one field
@@ -110,7 +63,8 @@ def parse_table(
     ``seed`` draws ``n_points`` of more records without replacement, and keeps their order.
     ``test`` is the key of the file that is the test part, marked in ``is_test``.
     """
-    X, y, origin = _read_records(files, LAYOUTS[layout], classes, columns)
+    X, y, origin = _read_records(files, Layout(**layout), classes, columns)
+    # Choose the columns, and cut the response, over all records.
     if drop_constant:
         X = X[:, np.ptp(X, axis=0) > 0]
     if largest_variance and X.shape[1] > n_features:
@@ -118,13 +72,14 @@ def parse_table(
         X = X[:, np.sort(order[:n_features])]
     if median_split:
         y = (y > np.median(y)).astype(np.int64)
+    # Draw the points, of which the shape is registered.
     if seed is not None and len(y) > n_points:
         drawn = np.random.default_rng(seed).choice(len(y), n_points, replace=False)
         drawn.sort()
         X, y, origin = X[drawn], y[drawn], origin[drawn]
     if X.shape != (n_points, n_features):
         raise InputError(
-            f"{layout}: {X.shape[0]} points with {X.shape[1]} features are left, {n_points} with "
+            f"{X.shape[0]} points with {X.shape[1]} features are left, {n_points} with "
             f"{n_features} are expected"
         )
     arrays = {"X": np.ascontiguousarray(X), "y": y}
@@ -137,12 +92,15 @@ def _read_records(files, layout, classes, columns):
     """Inputs and targets of all records of ``classes``, and the position of each one's file."""
     classes = classes or [[label] for label in layout.labels or ()]
     class_of = {label: c for c, group in enumerate(classes) for label in group}
+    # What each field is: the target, a number, or a word.
     width = layout.n_columns
     target = layout.target % width
     positions = range(width) if columns is None else columns
     inputs = [c for c in positions if c not in (target, *layout.ignore)]
     categorical = [c for c in inputs if c in layout.categorical]
     numeric = [c for c in inputs if c not in (layout.sequence, *layout.categorical)]
+    # Keep the records of the classes that are asked for, unless an input is missing.
+    missing = set(layout.missing)
     X, words, y, origin = [], [], [], []
     for position, file in enumerate(files.values()):
         for record in _records(file, layout):
@@ -150,11 +108,12 @@ def _read_records(files, layout, classes, columns):
             fields = [record[c] for c in categorical]
             fields += record[layout.sequence] if layout.sequence is not None else []
             wanted = layout.labels is None or label in class_of
-            if wanted and layout.missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
+            if wanted and missing.isdisjoint([*fields, *(record[c] for c in numeric)]):
                 X.append([float(layout.codes.get(record[c], record[c])) for c in numeric])
                 words.append(fields)
                 y.append(class_of[label] if layout.labels else float(label))
                 origin.append(position)
+    # Each word of a field becomes an indicator, in alphabetical order.
     groups = [np.array(X)]
     for column in map(np.array, zip(*words, strict=True)):
         groups.append(column[:, None] == np.unique(column))
@@ -162,6 +121,7 @@ def _read_records(files, layout, classes, columns):
 
 
 def _records(file, layout):
+    """Yield the fields of each record of a file, as text."""
     with file.open() as stream:
         if layout.arff:
             from scipy.io import arff  # for one table
@@ -190,33 +150,22 @@ def surrogate_table(
 ) -> Arrays:
     """Correlated inputs and a smooth noisy target, of the shape and class sizes of the real table.
 
-    The covariance of the inputs has eigenvalues 1/k; the last columns are indicators, ``blocks``
+    The covariance of the numbers has eigenvalues 1/k; the last columns are indicators, ``blocks``
     of them at a time. The target is a sum of waves along ten random directions, with noise of a
     third of its standard deviation; classes are slices of its range.
     """
     n_numbers = n_features - sum(blocks)
-    n_latent = n_numbers + len(blocks)
-    rotation = np.linalg.qr(rng.standard_normal((n_latent, n_latent)))[0]
-    latent = rng.standard_normal((n_points, n_latent)) / np.sqrt(np.arange(1, n_latent + 1))
-    directions = rng.standard_normal((n_latent, 10)) / np.sqrt(n_latent)
-    target = np.sin(3.0 * latent @ directions + rng.uniform(0, 2 * np.pi, 10)).sum(axis=1)
-    target += rng.standard_normal(n_points) * target.std() / 3
-
-    inputs = latent @ rotation
-    groups = [inputs[:, :n_numbers]]
-    for column, size in zip(inputs.T[n_numbers:], blocks, strict=True):
-        counts = 1 + np.bincount(rng.integers(size, size=n_points - size), minlength=size)
-        groups.append(_slices(column, counts)[:, None] == np.arange(size))
-    arrays = {"X": np.hstack(groups, dtype=np.float64), "y": target}
+    rotation = np.linalg.qr(rng.standard_normal((n_numbers, n_numbers)))[0]
+    spread = 1 / np.sqrt(np.arange(1, n_numbers + 1))
+    numbers = rng.standard_normal((n_points, n_numbers)) * spread @ rotation
+    indicators = [np.eye(size)[rng.permutation(n_points) % size] for size in blocks]
+    X = np.hstack([numbers, *indicators])
+    directions = rng.standard_normal((n_features, 10)) / np.sqrt(n_features)
+    y = np.sin(3.0 * X @ directions + rng.uniform(0, 2 * np.pi, 10)).sum(axis=1)
+    y += rng.normal(0, y.std() / 3, n_points)
     if class_counts is not None:
-        arrays["y"] = _slices(target, class_counts)
+        y = np.repeat(np.arange(len(class_counts)), class_counts)[np.argsort(np.argsort(y))]
+    arrays = {"X": X, "y": y}
     if n_test is not None:
         arrays["is_test"] = rng.permutation(n_points) < n_test
     return arrays
-
-
-def _slices(values, counts):
-    """Levels 0, 1, ... along increasing values, with ``counts[k]`` entries at level k."""
-    levels = np.empty(len(values), dtype=np.int64)
-    levels[np.argsort(values, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
-    return levels

@@ -21,8 +21,8 @@ from kronbench.datasets.dataset import Arrays
 from kronbench.datasets.fetch import Files
 from kronbench.errors import InputError, extra_for
 
-_LEVELS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
-_TITLE_LEVELS = (3, 4, 8)  # the same in the file of titles, of one section
+_SYMBOL_LETTERS = (1, 3, 4, 7)  # letters of a section, a class, a subclass and a main group
+_TITLE_SYMBOL_LETTERS = (3, 4, 8)  # the same in the file of titles, of one section
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _WORD = re.compile(r"[a-z]{2,}")
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][\w.-]*;")
@@ -45,7 +45,7 @@ def parse_records(files: Files, *, section: str) -> Arrays:
     of a record without any word is zero.
     """
     documents = _listed(files, section)
-    texts = _texts(files["collection"], documents)
+    texts = _texts_of_records(files["collection"], documents)
     return {"X": unit_counts(texts), **_placed(documents, section)}
 
 
@@ -78,9 +78,9 @@ def parse_titles(files: Files, *, section: str) -> Arrays:
     for line in files["titles"].text().splitlines():
         symbol, _, title = line.partition("\t")
         if symbol[8:] not in ("", "000000"):  # the main group itself has the number 0
-            groups.append(symbol[: _TITLE_LEVELS[-1]])
+            groups.append(symbol[: _TITLE_SYMBOL_LETTERS[-1]])
             titles.append(title)
-    return {"X": unit_counts(titles), **_tree(groups, _TITLE_LEVELS)}
+    return {"X": unit_counts(titles), **_tree(groups, _TITLE_SYMBOL_LETTERS)}
 
 
 def _tree(groups, levels):
@@ -111,13 +111,15 @@ def _listed(files, section):
 
 def _placed(documents, section):
     """Classes, tree and split of documents; the root is the section, where one is given."""
-    levels = _LEVELS if section is None else _LEVELS[1:]
+    levels = _SYMBOL_LETTERS if section is None else _SYMBOL_LETTERS[1:]
     placed = _tree([group for group, _, _ in documents], levels)
     return {**placed, "is_test": np.array([is_test for _, _, is_test in documents])}
 
 
-def _texts(file, documents):
+def _texts_of_records(file, documents):
+    """Yield title and claims in English of each document, from the zip archive of all records."""
     with file.open() as stream, zipfile.ZipFile(stream) as archive:
+        # Paths of the index are the last five parts of those in the archive, in any case.
         places = {"/".join(name.upper().split("/")[-5:]): name for name in archive.namelist()}
         lacking = [path for _, path, _ in documents if path not in places]
         if lacking:

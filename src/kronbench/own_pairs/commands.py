@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError, printable
-from kronbench.files import check_output, os_error_advice, replacing
+from kronbench.files import check_output, replacing
 from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
@@ -47,11 +47,11 @@ def evaluate_files(
     selects: bool = False,
     **options: Any,
 ) -> dict:
-    """Scores of a solver; ``options`` are those of `kronbench.own_pairs.evaluate.evaluate`."""
-    from kronbench.own_pairs.evaluate import evaluate
+    """Scores of a solver; ``options`` are those of `evaluate_pairs`."""
+    from kronbench.own_pairs.evaluate import evaluate_pairs
 
-    own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    return evaluate(own, recipe, selects=selects, **options)
+    own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
+    return evaluate_pairs(own, recipe, selects=selects, **options)
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -70,23 +70,20 @@ def fit_files(
 
     ``setting`` is that of the inner folds: how new the pairs to predict will be.
     """
+    # Refuse what cannot end well before any table is read.
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
     check_solver_name(solver)
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
-    own, recipe = _read(tables, solver, assignments, scale, selects, seed)
-    from kronbench.own_pairs.selection import (
-        check_selects,
-        convergence_kept_back,
-        n_fits,
-        select,
-    )
+    own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
+    from kronbench.own_pairs.selection import check_selects, choose, convergence_kept_back, n_fits
 
     recipe, lines, more = replace(recipe, setting=setting), [], None
+    # Choose what is open by inner folds, and tell what was chosen.
     if selects:
         check_selects(recipe)
         with progress(n_fits(recipe), "select", "fit") as bar:
-            choice = select(recipe, own.data, own.y, bar.update)
+            choice = choose(recipe, own.data, own.y, bar.update)
         recipe = choice.recipe
         chosen = ", ".join(f"{name}={value:.3g}" for name, value in choice.chosen.items())
         metric = f"mean squared error {-choice.score:.4g}"
@@ -97,12 +94,13 @@ def fit_files(
         for name, beyond in choice.on_edge.items():
             advice = f"--set {name}={beyond:.3g} tries the next value"
             lines.append(f"{name} is at an end of its grid: {advice}")
-    # Of the choice and the fit together there is one line on iterations.
+    # Fit to all pairs. One line tells of iterations that ended, in the choice and in the fit.
     with shown_after(2), convergence_kept_back() if more else nullcontext(()) as told:
         fitted = recipe.fit(own.data, own.y)
     if more:
         who = "the fit and smaller reg need" if told else "smaller reg need"
         lines.append(f"{who} more iterations: --set max_iter={more} allows them")
+    # Keep no model that fails on its own training pairs.
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
         raise InputError(
             f"{recipe} predicts its own training pairs worse than their mean label does, so "
@@ -114,8 +112,7 @@ def fit_files(
             f"{recipe.remedy()}"
         )
     model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
-    with _refused_writing():
-        digest = model_file.save(model, out)
+    digest = model_file.save_model(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 
@@ -136,28 +133,29 @@ def predict_files(
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
     check_output(out, [model, pairs, rows, cols])
     _check_tables([pairs, rows, cols])
-    known = model_file.load(model)
-    ids, groups = _read_new_pairs(pairs, known, (rows, cols))
+    kept = model_file.load_model(model)
+    ids, groups = _read_new_pairs(pairs, kept, (rows, cols))
     scores = np.empty(len(ids))
     for part, data in groups:
-        check_memory(known.recipe, known.data, data)
-        scores[part] = known.fitted.scores(data)
-    with _refused_writing(), replacing(out) as temporary:
+        check_memory(kept.recipe, kept.data, data)
+        scores[part] = kept.fitted.scores(data)
+    with replacing(out) as temporary:
         ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
-    return f"{out}: {len(ids)} prediction{'s' * (len(ids) != 1)} by {known.recipe}"
+    many = "prediction" if len(ids) == 1 else "predictions"
+    return f"{out}: {len(ids)} {many} by {kept.recipe}"
 
 
-def _read(tables, solver, assignments, scale, selects, seed):
+def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     """The pairs, and the recipe for them, with all that can be checked before long work."""
     from kronbench.datasets.pair_tables import read_own_pairs
-    from kronbench.own_pairs.contract import check_takes_pairs
+    from kronbench.own_pairs.solver_checks import check_takes_pairs
 
-    given = read_assignments(solver, assignments)
+    parameters = read_assignments(solver, assignments)
     _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:
         check_takes_pairs(solver)
     own = read_own_pairs(**tables)
-    recipe = make_recipe(solver, given, own, scale, selects, seed)
+    recipe = make_recipe(solver, parameters, own, scale, selects, seed)
     check_memory(recipe, own.data)
     recipe, own = recipe.with_kernels(own)
     for line in recipe.taken(own):
@@ -167,28 +165,16 @@ def _read(tables, solver, assignments, scale, selects, seed):
 
 def _check_tables(paths):
     """InputError where a table is not there, or all take more memory to read than there is."""
-    sizes = {}
-    for path in filter(None, paths):
+    paths = list(filter(None, paths))
+    for path in paths:
         check_readable(path)
-        sizes[path] = os.path.getsize(path)
-    needed = 3 * sum(sizes.values())  # a number of eight characters takes 24 bytes
+    needed = 3 * sum(map(os.path.getsize, paths))  # a number of eight characters takes 24 bytes
     if needed > (available := available_memory()):
-        largest = max(sizes, key=sizes.__getitem__)
+        largest = max(paths, key=os.path.getsize)
         raise InputError(
-            f"{largest} has {mib(sizes[largest])}, and reading the tables takes about "
+            f"{largest} has {mib(os.path.getsize(largest))}, and reading the tables takes about "
             f"{mib(needed)} where {mib(available)} are available: give fewer rows"
         )
-
-
-@contextmanager
-def _refused_writing() -> Iterator[None]:
-    """A full disk, or a folder that cannot be written, is a sentence."""
-    try:
-        yield
-    except OSError as error:
-        if not (sentence := os_error_advice(error)):
-            raise
-        raise InputError(sentence) from None
 
 
 def _read_new_pairs(pairs, model, paths):
@@ -201,20 +187,22 @@ def _read_new_pairs(pairs, model, paths):
     names = list(model.names[:2])
     frame = read_table(pairs, ids=names)
     ours = model.data.row_features, model.data.col_features
-    options, found = ("--rows", "--cols"), []
+    options, placed = ("--rows", "--cols"), []
     of_sides = zip(model.sides, ours, model.recipe.units, paths, options, names, strict=True)
     for side, own, unit, path, option, name in of_sides:
+        # The position of each pair's vertex in the model, and in the table of new vertices.
         ids = read_ids(frame[name], str(pairs), "pair")
-        known = pd.Index(side.ids).get_indexer(ids)
-        new = np.full(len(ids), -1)
-        given: tuple[Any, tuple[str, ...] | None] = None, None
+        in_model = pd.Index(side.ids).get_indexer(ids)
+        in_table = np.full(len(ids), -1)
+        others: tuple[Any, tuple[str, ...] | None] = None, None
         if path is not None:
             table = read_vertices(read_table(path), option, averaged=True)
             features = _as_in_model(table, side)
-            new = pd.Index(table.ids).get_indexer(ids)
-            new[(new >= 0) & _as_known(table, features, side)[new]] = -1
-            given = features if unit == 1 else features / unit, table.ids
-        if (unknown := np.flatnonzero((known < 0) & (new < 0))).size:
+            in_table = pd.Index(table.ids).get_indexer(ids)
+            # A vertex that the model knows, with the same features, is the model's.
+            in_table[(in_table >= 0) & _as_known(table, features, side)[in_table]] = -1
+            others = features if unit == 1 else features / unit, table.ids
+        if (unknown := np.flatnonzero((in_model < 0) & (in_table < 0))).size:
             where = f"{path}, nor in the model" if path else "the model"
             first = ids[unknown[0]]
             advice = "" if path else f": give its features with {option}"
@@ -222,9 +210,10 @@ def _read_new_pairs(pairs, model, paths):
                 f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {where}"
                 + (other_form(first, side.ids) or advice)
             )
-        both = (own, side.ids), given
-        found.append((new >= 0, np.where(new >= 0, new, known), both))
-    (new_row, row, row_sides), (new_col, col, col_sides) = found
+        is_new = in_table >= 0
+        placed.append((is_new, np.where(is_new, in_table, in_model), ((own, side.ids), others)))
+    (new_row, row, row_sides), (new_col, col, col_sides) = placed
+    # Group the pairs by what is new in them: neither vertex, one of the two, or both.
     groups = []
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_row == a) & (new_col == b))
@@ -252,6 +241,7 @@ def _as_known(table, features, side):
 
 
 def _as_in_model(table, side):
+    """The features of new vertices, with the columns of the model's table in its order."""
     if side.fingerprint:
         if not table.fingerprint:
             raise InputError(
@@ -272,7 +262,7 @@ def _as_in_model(table, side):
             f"{table.name} has no column '{name}', which the model was fitted with"
             + did_you_mean(name, table.columns)
         )
-    # a similarity of old and new vertices has columns for the new ones too
+    # A similarity of old and new vertices has columns for the new ones too.
     more = set(table.columns) - set(side.columns) - set(table.ids if side.similarity else ())
     if more:
         raise InputError(

@@ -21,7 +21,7 @@ from kronbench.evaluation import (
 )
 from kronbench.intervals import half_width, interval_text
 from kronbench.own_pairs.recipe import Recipe
-from kronbench.own_pairs.selection import check_selects, n_fits, select
+from kronbench.own_pairs.selection import check_selects, choose, n_fits
 from kronbench.progress import progress
 
 
@@ -29,10 +29,10 @@ def _mse(y, scores):
     return float(np.mean((y - scores) ** 2))
 
 
-_PARTS = ("model", "additive", "difference")
+_SCORED = ("model", "additive", "difference")
 
 
-def evaluate(
+def evaluate_pairs(
     own: OwnPairs,
     recipe: Recipe,
     settings: Sequence[str],
@@ -58,16 +58,16 @@ def evaluate(
         check_selects(recipe)
     if similarity is not None and "".join(settings) == "A":
         raise InputError("--similarity is for new vertices: give setting B, C or D")
-    # all that can be wrong with the splits is told before the first fit
+    # Make all splits: what can be wrong with them is told before the first fit.
     splits, impossible, leaks = {}, {}, {}
-    # similarities are those of the tables, and not those of the kernels that are made of them
+    # Vertices are alike by their tables, and not by the kernels that are made of them.
     as_given = own.data.with_features(*(table.features for table in own.sides))
     for setting in settings:
         try:
             splitter = _splitter(own, setting, n_splits, n_repeats, recipe.seed, similarity)
             if isinstance(splitter, SimilarityKFold):
-                found = splitter.leak(as_given)
-                leaks[setting] = {side: leak._asdict() for side, leak in found.items()}
+                sides = splitter.leak(as_given)
+                leaks[setting] = {side: leak._asdict() for side, leak in sides.items()}
             folds = list(splitter.split(as_given, own.y))
             if not any(_can_be_scored(own.y, *split) for split in folds):
                 raise InputError("no split has two labels in both training and test")
@@ -76,9 +76,11 @@ def evaluate(
             impossible[setting] = re.sub(r"n_(row_|col_)?(splits|folds)", "--splits", str(error))
     if not splits:
         raise InputError("; ".join(f"setting {key}: {why}" for key, why in impossible.items()))
+    # Count the fits for the progress, then make them.
     tried = {key: replace(recipe, setting=key) for key in splits}
     fits = {key: 1 + (n_fits(tried[key]) if selects else 0) for key in splits}
     total = sum(len(folds) * fits[key] for key, folds in splits.items())
+    # A setting that cannot be had has a reason in place of scores.
     entries = []
     with progress(total, "evaluate", "fit") as bar:
         for setting in sorted(settings):
@@ -86,7 +88,7 @@ def evaluate(
             entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}
             entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             if setting in splits:
-                entry |= _scores(own, tried[setting], splits[setting], selects, bar.update)
+                entry |= _setting_scores(own, tried[setting], splits[setting], selects, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
             entries.append(entry)
     return {
@@ -105,19 +107,21 @@ def evaluate(
     }
 
 
-def as_text(result: dict) -> str:
-    """The table of a result of :func:`evaluate`, and what a reader of the scores should know."""
+def scores_as_text(result: dict) -> str:
+    """The table of a result of :func:`evaluate_pairs`, and what its reader should know."""
     table, notes = [["setting", "score", result["solver"], "additive", "difference", "sets"]], []
+    # A line a setting and score, and notes on what a reader should know of a setting.
     for entry in result["settings"]:
         setting = entry["setting"]
         title = f"{setting}  {entry['test']}"
         if entry["reason"]:
             table.append([title, entry["reason"]])
+        # The interval of a score ends where its range does.
         for score in entry["scores"]:
             highest = np.inf if score["metric"] == "MSE" else 1
             bounds = [(0.0, highest, ""), (0.0, highest, ""), (-highest, highest, "+")]
             cells = []
-            for part, bound in zip(_PARTS, bounds, strict=True):
+            for part, bound in zip(_SCORED, bounds, strict=True):
                 mean, half = score[part].values()
                 cells.append(interval_text(mean, np.nan if half is None else half, *bound))
             sets = str(entry["test_sets"])
@@ -141,6 +145,7 @@ def as_text(result: dict) -> str:
                 f"{setting}: a test set has {entry['test_pairs']:.3g} pairs on average, too few "
                 "for a score to mean much"
             )
+    # Columns are as wide as their cells; a line with a reason has fewer, and does not count.
     columns = zip(*(line for line in table if len(line) == len(table[0])), strict=True)
     least = (26, 9, 19, 19, 19)
     widths = [max(n, *(len(cell) + 2 for cell in c)) for n, c in zip(least, columns, strict=False)]
@@ -167,16 +172,17 @@ def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
     return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
-def _scores(own, recipe, splits, selects, progress):
+def _setting_scores(own, recipe, splits, selects, progress):
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
         metrics = {"AUC": roc_auc}
+    # Fit and score each split whose parts have two labels or more.
     values, failed = [], []
     scored = [split for split in splits if _can_be_scored(own.y, *split)]
     for train, test in scored:
         X, y, tried = own.data[train], own.y[train], recipe
         if selects:
-            tried = select(recipe, X, y, progress).recipe
+            tried = choose(recipe, X, y, progress).recipe
         fitted = tried.fit(X, y)
         scores = fitted.scores(own.data[test])
         # What is worse on its own pairs is so on others; to look there costs a product.
@@ -184,18 +190,22 @@ def _scores(own, recipe, splits, selects, progress):
             failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
         margins = additive_scores(X, y, own.data[test])
         progress(1)
-        both = (scores, margins)
-        found = [[metric(own.y[test], each) for metric in metrics.values()] for each in both]
-        of_model, of_margins = np.array(found)
+        of_model, of_margins = (
+            np.array([metric(own.y[test], each) for metric in metrics.values()])
+            for each in (scores, margins)
+        )
         values.append((of_model, of_margins, of_model - of_margins))
+    # The interval knows that training sets overlap by the share of pairs that is tested.
     ratio = float(np.mean([len(test) / len(train) for train, test in scored]))
     entries: list[dict] = []
     for name, parts in zip(metrics, np.transpose(values, (2, 1, 0)), strict=True):
         entries.append({"metric": name})
-        for part, found in zip(_PARTS, parts, strict=True):
-            half = half_width(found, ratio)
-            known = half if np.isfinite(half) else None
-            entries[-1][part] = {"mean": float(found.mean()), "half_width": known}
+        for part, part_scores in zip(_SCORED, parts, strict=True):
+            half = half_width(part_scores, ratio)
+            entries[-1][part] = {
+                "mean": float(part_scores.mean()),
+                "half_width": half if np.isfinite(half) else None,
+            }
     return {
         "scores": entries,
         "test_sets": len(scored),

@@ -56,14 +56,14 @@ class Model:
 
 # The types that a model is made of, beside arrays, numbers and texts; estimators and the splits
 # of their choice are imported when a file has one.
-_HERE: dict[str, type] = {
+_TYPES: dict[str, type] = {
     of.__name__: of
     for of in (Model, Recipe, Fitted, PairData, VertexTable, LowRankFactor, VertexFeatures)
 }
-_ON_DEMAND = dict.fromkeys((*KEPT, "VertexScaler"), models) | {"SettingKFold": evaluation}
+_TYPES_ON_DEMAND = dict.fromkeys((*KEPT, "VertexScaler"), models) | {"SettingKFold": evaluation}
 
 
-def save(model: Model, path: str | Path) -> str:
+def save_model(model: Model, path: str | Path) -> str:
     """Write a model, whole or not at all; the sha256 of its content."""
     left_out: Any = {"fitted" if model.recipe.solver in REFITTED else "y": None}
     model = replace(model, **left_out)
@@ -80,25 +80,26 @@ def save(model: Model, path: str | Path) -> str:
     return digest
 
 
-def load(path: str | Path) -> Model:
-    """Read what ``save`` wrote; InputError where that is damaged, or has other types than ours."""
+def load_model(path: str | Path) -> Model:
+    """Read what ``save_model`` wrote; InputError where it is damaged, or has types of others."""
     check_readable(path)
+    # The tail says whether it is a model, of which format, and whether it is whole.
     content = Path(path).read_bytes()
-    found = _TAIL.fullmatch(content[-_TAIL_BYTES:])
-    if not found:
+    tail = _TAIL.fullmatch(content[-_TAIL_BYTES:])
+    if not tail:
         raise InputError(f"{path} is not a model file of kronbench, or is truncated: fit again")
-    if (form := int(found[1])) != FORMAT:
+    if (form := int(tail[1])) != FORMAT:
         age, advice = ("a later", "update it") if form > FORMAT else ("an earlier", "fit anew")
         raise InputError(
             f"{path} is of format {form}, from {age} kronbench: this one, {__version__}, reads "
             f"format {FORMAT}; {advice}"
         )
-    if hashlib.sha256(content[:-64]).hexdigest().encode() != found[2]:
+    if hashlib.sha256(content[:-64]).hexdigest().encode() != tail[2]:
         raise InputError(
             f"{path} is damaged, since its sha256 differs: copy it again, or fit again"
         )
     try:
-        # Refuse what unpacks to more than it says.
+        # Refuse what unpacks to more than it says, then what is no model.
         with zipfile.ZipFile(io.BytesIO(content)) as file:
             entries = file.infolist()
             if any(
@@ -109,11 +110,12 @@ def load(path: str | Path) -> Model:
             if sum(entry.file_size for entry in entries) > len(content):
                 raise ValueError("its members claim more bytes than it has")
             members = {entry.filename: file.read(entry) for entry in entries}
-        model = _made(json.loads(members["model.json"]), members)
+        model = _rebuilt(json.loads(members["model.json"]), members)
         _check_said(model)
         _check_arrays(model)
     except Exception as error:  # a file from anywhere may lead any step astray
         raise InputError(f"{path} is not a complete model ({error}): fit again") from None
+    # A closed form is fitted again to its labels.
     if model.y is not None:
         check_memory(model.recipe, model.data)
         model = replace(model, fitted=model.recipe.fit(model.data, model.y))
@@ -137,16 +139,16 @@ def _described(value, arrays):
     if isinstance(value, sparse.csr_array):
         parts = value.data, value.indices, value.indptr, value.shape
         return {"csr": [_described(part, arrays) for part in parts]}
-    if (name := type(value).__name__) not in (_HERE | _ON_DEMAND):
+    if (name := type(value).__name__) not in (_TYPES | _TYPES_ON_DEMAND):
         raise TypeError(f"a model file has no {name}")
     return {"type": name, **{key: _described(part, arrays) for key, part in vars(value).items()}}
 
 
-def _made(node, members):
+def _rebuilt(node, members):
     """What JSON describes; ValueError of what no model has. A member becomes its array here."""
 
     def each(parts):
-        return [_made(part, members) for part in parts]
+        return [_rebuilt(part, members) for part in parts]
 
     match node:
         case None | bool() | int() | float() | str():
@@ -168,8 +170,8 @@ def _made(node, members):
             matrix = sparse.csr_array(tuple(arrays), shape=shape)
             matrix.check_format(full_check=True)
             return matrix
-        case {"type": str(name), **state} if name in (_HERE | _ON_DEMAND):
-            of: Any = _HERE.get(name) or getattr(_ON_DEMAND[name], name)
+        case {"type": str(name), **state} if name in (_TYPES | _TYPES_ON_DEMAND):
+            of: Any = _TYPES.get(name) or getattr(_TYPES_ON_DEMAND[name], name)
             made = of.__new__(of)
             vars(made).update(zip(state, each(state.values()), strict=True))
             return made
@@ -184,7 +186,7 @@ def _check_said(model):
     names = [*names, *(name for side in sides for name in (side.name, *side.ids, *side.columns))]
     if len(model.names) != 3 or {*map(type, names)} != {str}:
         raise ValueError("its columns or ids have no names")
-    # what is missing would have its default
+    # An attribute that is missing would have the default of its class.
     whole = all(vars(of).keys() == {field.name for field in fields(of)} for of in (recipe, *sides))
     plain = {*map(type, recipe.parameters.values())} <= {str, int, float, bool, type(None)}
     plain &= {*map(type, (*recipe.scaled, *recipe.clipped))} == {bool}
@@ -196,25 +198,28 @@ def _check_said(model):
     wanted._check_parameters()
     if model.y is None:
         estimator = model.fitted.estimator
-        if type(estimator) is not type(wanted) or _chosen(estimator) != _chosen(wanted):
+        kinds = [(type(one), _parameters_of(one)) for one in (estimator, wanted)]
+        if kinds[0] != kinds[1]:
             raise ValueError(f"its solver is not {recipe}")
         for fit in (estimator, getattr(estimator, "best_estimator_", estimator)):
-            if getattr(fit, "fitted_params_", _chosen(fit)) != _chosen(fit):
+            if getattr(fit, "fitted_params_", _parameters_of(fit)) != _parameters_of(fit):
                 raise ValueError("its parameters are not those of its fit")
 
 
-def _chosen(estimator):
+def _parameters_of(estimator):
     return {key: value for key, value in estimator.get_params(deep=False).items() if key != "cv"}
 
 
 def _check_arrays(model):
     """Refuse arrays that do not fit each other: compiled loops would read beyond their ends."""
     data, fits = model.data, []
+    # Tables have a row of features an id.
     for side, X in zip(model.sides, (data.row_features, data.col_features), strict=True):
         if {side.features.shape, X.shape} != {(len(side.ids), len(side.columns))}:
             raise ValueError(f"{side.name} has features of shape {X.shape}")
         if len(set(side.ids)) != len(side.ids):
             raise ValueError(f"{side.name} has an id twice")
+    # What comes before the solver fits the columns of the tables.
     if model.y is None:
         outer, before = model.fitted.estimator, model.fitted.before
         fits = [outer, getattr(outer, "best_estimator_", outer)]
@@ -228,6 +233,7 @@ def _check_arrays(model):
                 raise ValueError(f"a projection of the {side}s has another shape than its table")
     elif model.recipe.solver not in REFITTED or model.y.shape != data.shape:
         raise ValueError(f"its labels have shape {model.y.shape}")
+    # All pairs are of the same vertices, as PairData itself would make them of the arrays.
     sizes = (*(len(side.ids) for side in model.sides), len(data))
     for X in (data, *(fit.X_fit_ for fit in fits if hasattr(fit, "X_fit_"))):
         checked = PairData(X.row_features, X.col_features, X.rows, X.cols)
@@ -239,9 +245,10 @@ def _check_arrays(model):
             same &= of_side is None or [*map(type, of_side)] == [str] * size
         if not same or {(of.n_rows, of.n_cols, *of.shape) for of in (X, checked)} != {sizes}:
             raise ValueError("X_fit_ has other pairs or vertices than the tables")
+    # Coefficients are one a pair, and all numbers are finite, predictions too.
     for name, fit in product(("dual_coef_", "y_fit_"), fits):
-        if (given := getattr(fit, name, None)) is not None and given.shape != data.shape:
-            raise ValueError(f"{name} has shape {given.shape}")
+        if (values := getattr(fit, name, None)) is not None and values.shape != data.shape:
+            raise ValueError(f"{name} has shape {values.shape}")
     _check_finite({"fitted": model.fitted, "y": model.y})
     if fits and not np.isfinite(model.fitted.scores(data[:1])).all():
         raise ValueError("its predictions are not finite")

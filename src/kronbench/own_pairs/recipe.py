@@ -7,7 +7,6 @@ are counted, which are the largest.
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -25,17 +24,18 @@ from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.own_pairs.similarities import as_kernel, clip
 from kronbench.pairs import PairData
-from kronbench.solvers import import_object
+from kronbench.solvers import import_object, scores_of
 from kronbench.yaml_files import number_or_text
 
 if TYPE_CHECKING:
     from kronbench.datasets.pair_tables import OwnPairs
 
-_WORDS = {"true": True, "false": False, "none": None}
+# What a value of --set may be, beside a number and the name of something.
+_VALUE_WORDS = {"true": True, "false": False, "none": None}
 _SIDES = {"row": "row", "col": "column"}  # in parameters, and in words
 INNER_FOLDS = 3  # of the training pairs, to choose by
-_LOST = 0.1  # share of the labels by which the equations of a fit may be off
-_MOST_CHECKED = 100_000  # training pairs that a model is to predict better than their mean
+_LARGEST_MISS = 0.1  # of the equations of a fit, as a share of the labels
+_MOST_PAIRS_CHECKED = 100_000  # that a model is to predict better than their mean
 
 
 @dataclass(frozen=True)
@@ -60,21 +60,19 @@ class Recipe:
 
     def estimator(self) -> BaseEstimator:
         """A new solver with these parameters, as it stands behind the scaling."""
-        given = dict(self.parameters)
+        parameters = dict(self.parameters)
         if self.setting and self.solver == "KronRidgeCV":
-            given.setdefault(
-                "cv", evaluation.SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed)
-            )
-        estimator = find_solver(self.solver)(**given)
-        is_ours = "fit_intercept" in estimator.get_params() and "fit_intercept" not in given
+            folds = evaluation.SettingKFold(self.setting, INNER_FOLDS, random_state=self.seed)
+            parameters.setdefault("cv", folds)
+        estimator = find_solver(self.solver)(**parameters)
+        # Labels of a user are seldom centred: a regression has an intercept unless it is set.
+        is_ours = "fit_intercept" in estimator.get_params() and "fit_intercept" not in parameters
         if is_ours and not is_classifier(estimator):
             estimator.set_params(fit_intercept=True)
         return estimator
 
     def parameter(self, name: str) -> Any:
         """A parameter's value, or None where the solver has none of this name."""
-        if name in self.parameters:
-            return self.parameters[name]
         return self.estimator().get_params().get(name)
 
     def open_widths(self) -> tuple[str, ...]:
@@ -92,12 +90,11 @@ class Recipe:
         sides = (("row", X.row_features, X.rows), ("col", X.col_features, X.cols))
         for (side, similarities, index), clipped in zip(sides, self.clipped, strict=True):
             if clipped:
-                # a model with several kernels of a side forms them over all vertices
-                whole = self.parameter(f"{side}_kernels") is not None
-                index = np.arange(len(similarities)) if whole else index
+                # A model with several kernels of a side forms them over all vertices.
+                if self.parameter(f"{side}_kernels") is not None:
+                    index = np.arange(len(similarities))
                 projection = clip(similarities, index)
-                image = similarities @ projection
-                before._projections[side] = similarities, image, projection
+                before._projections[side] = similarities, similarities @ projection, projection
         return before
 
     def fit(self, X: PairData, y: np.ndarray) -> Fitted:
@@ -121,9 +118,9 @@ class Recipe:
         """Whether a regression predicts its training pairs worse than their mean label does."""
         if is_classifier(fitted.estimator):
             return False
-        some = slice(None, None, -(-len(y) // _MOST_CHECKED))  # spread evenly over very many
+        some = slice(None, None, -(-len(y) // _MOST_PAIRS_CHECKED))  # spread evenly over very many
         error = np.mean((fitted.scores(X[some]) - y[some]) ** 2)
-        # also where it is no number
+        # An error that is not a number is worse too.
         return not error <= np.mean((y.mean() - y[some]) ** 2) * (1 + 1e-9)
 
     def is_lost_to_rounding(self, fitted: Fitted, X: PairData, y: np.ndarray) -> bool:
@@ -135,7 +132,7 @@ class Recipe:
         if getattr(model, "stop_reason_", "") != "rounding" or not hasattr(model, "dual_coef_"):
             return False
         missed = y - fitted.scores(X) - model.reg * model.dual_coef_
-        return bool(np.linalg.norm(missed) > _LOST * np.linalg.norm(y - y.mean()))
+        return bool(np.linalg.norm(missed) > _LARGEST_MISS * np.linalg.norm(y - y.mean()))
 
     def remedy(self) -> str:
         """What to try where a fit fails on its own training pairs, as the end of a sentence."""
@@ -153,12 +150,12 @@ class Recipe:
 
         The tables of ``own.sides`` stay as they were given.
         """
-        found = []
+        kernels = []
         for side, table in zip(_SIDES, own.sides, strict=True):
             names = (f"{side}_kernel", f"{side}_kernels")
             name = next((name for name in names if self.parameter(name) == "precomputed"), None)
-            found.append(as_kernel(table, name) if name else (table.features, 1.0, False, ""))
-        (rows, cols), units, clipped, mended = zip(*found, strict=True)
+            kernels.append(as_kernel(table, name) if name else (table.features, 1.0, False, ""))
+        (rows, cols), units, clipped, mended = zip(*kernels, strict=True)
         own = replace(own, data=own.data.with_features(rows, cols))
         return replace(self, units=units, clipped=clipped, mended=mended), own
 
@@ -175,7 +172,8 @@ class Recipe:
                 parts = [f"similarities of {len(table.ids)} vertices"]
             if kernel := self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels"):
                 parts.append(f"kernel {kernel}")
-            parts += ["scaled"] * scaled
+            if scaled:
+                parts.append("scaled")
             note = f"; {mended}" if mended else ""
             lines.append(f"{_SIDES[side]}s: {table.name}, {', '.join(parts)}{note}")
         return lines
@@ -184,16 +182,13 @@ class Recipe:
         shown = dict(self.parameters)
         if self.estimator().get_params().get("fit_intercept"):
             shown["fit_intercept"] = True  # not the default of the class
-        given = ", ".join(f"{name}={_shown(value)}" for name, value in shown.items())
-        done = ""
-        for flags, how in (
-            (self.scaled, "{} scaled"),
-            (self.clipped, "similarities of {} clipped"),
-        ):
-            sides = zip(_SIDES.values(), flags, strict=True)
-            if names := [f"{side}s" for side, on in sides if on]:
-                done += f", {how.format(' and '.join(names))}"
-        return f"{self.solver}({given}){done}"
+        parts = [f"{name}={_shown(value)}" for name, value in shown.items()]
+        text = f"{self.solver}({', '.join(parts)})"
+        done = {"{} scaled": self.scaled, "similarities of {} clipped": self.clipped}
+        for what, flags in done.items():
+            names = [f"{side}s" for side, on in zip(_SIDES.values(), flags, strict=True) if on]
+            text += f", {what.format(' and '.join(names))}" if names else ""
+        return text
 
 
 @dataclass(frozen=True)
@@ -206,9 +201,8 @@ class Fitted:
 
     def scores(self, X: PairData) -> np.ndarray:
         """Predictions (t,): of numbers, or scores that are larger for the larger label."""
-        X = self.before.transform(X)
-        predict = getattr(self.estimator, "decision_function", self.estimator.predict)
-        return np.asarray(predict(X), dtype=np.float64) + self.offset
+        scores = scores_of(self.estimator, self.before.transform(X))
+        return np.asarray(scores, dtype=np.float64) + self.offset
 
 
 def make_recipe(
@@ -224,16 +218,16 @@ def make_recipe(
     A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
     ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open.
     """
-    known, given, scaled = signature(find_solver(solver)).parameters, dict(given), []
+    accepted, parameters, scaled = signature(find_solver(solver)).parameters, dict(given), []
     for side, table in zip(_SIDES, own.sides, strict=True):
-        kernel = f"{side}_kernel" if f"{side}_kernel" in known else f"{side}_kernels"
-        if kernel in known:
+        kernel = f"{side}_kernel" if f"{side}_kernel" in accepted else f"{side}_kernels"
+        if kernel in accepted:
             of_features = "tanimoto" if table.fingerprint else "linear"
-            given.setdefault(kernel, "precomputed" if table.similarity else of_features)
-            if wrong := _wrong_kernel(given, kernel, table, scale, selects):
-                raise InputError(wrong)
-        scaled.append(scale and given.get(kernel) != "precomputed" and not table.fingerprint)
-    recipe = Recipe(solver, given, (scaled[0], scaled[1]), seed)
+            parameters.setdefault(kernel, "precomputed" if table.similarity else of_features)
+            if fault := _fault_of_kernel(parameters, kernel, table, scale, selects):
+                raise InputError(fault)
+        scaled.append(scale and parameters.get(kernel) != "precomputed" and not table.fingerprint)
+    recipe = Recipe(solver, parameters, (scaled[0], scaled[1]), seed)
     if hasattr(estimator := recipe.estimator(), "_check_parameters"):
         estimator._check_parameters()
     if is_classifier(estimator) and not own.two_classes:
@@ -246,15 +240,15 @@ def make_recipe(
 
 def read_assignments(solver: str, assignments: Sequence[str]) -> dict[str, object]:
     """Parameters of a solver from "name=value" strings; InputError where it has no such one."""
-    known = list(signature(find_solver(solver)).parameters)
+    accepted = list(signature(find_solver(solver)).parameters)
     given: dict[str, object] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
-        if name not in known:
-            raise InputError(f"{solver} has no parameter '{name}'{did_you_mean(name, known)}")
+        if name not in accepted:
+            raise InputError(f"{solver} has no parameter '{name}'{did_you_mean(name, accepted)}")
         if not equals:
             raise InputError(f"'{assignment}' has no value: give {name}=VALUE")
-        given[name] = _WORDS.get(text.lower(), number_or_text(text))
+        given[name] = _VALUE_WORDS.get(text.lower(), number_or_text(text))
     return given
 
 
@@ -264,24 +258,23 @@ def find_solver(name: str) -> type[BaseEstimator]:
         check_solver_name(name)
         return getattr(models, name)
     try:
-        found = import_object(name)
+        solver = import_object(name)
     except ModuleNotFoundError as error:
-        own = name.startswith(f"{error.name}.")
+        # The user's own module, or what that imports.
+        folder = ", or name its folder with --path" if name.startswith(f"{error.name}.") else ""
         raise InputError(
-            f"{name}: {error.name} is not installed in this environment: install it"
-            + ", or name its folder with --path" * own
+            f"{name}: {error.name} is not installed in this environment: install it{folder}"
         ) from None
-    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+    if not (isinstance(solver, type) and issubclass(solver, BaseEstimator)):
         raise InputError(f"{name} is not a scikit-learn estimator: give the import path of one")
-    return found
+    return solver
 
 
 def check_solver_name(name: str) -> None:
     """InputError unless it is that of a solver of the package, or an import path."""
     if "." not in name and name not in PAIR_SOLVERS:
-        near = difflib.get_close_matches(name, PAIR_SOLVERS, n=1, cutoff=0.5)
-        known = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(PAIR_SOLVERS)}"
-        raise InputError(f"'{name}' is not a solver of pairs: {known}")
+        advice = did_you_mean(name, PAIR_SOLVERS, f": give one of {', '.join(PAIR_SOLVERS)}")
+        raise InputError(f"'{name}' is not a solver of pairs{advice}")
 
 
 def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
@@ -291,23 +284,24 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     few features of a fit without iterations. Of other solvers none is known.
     """
     estimator = recipe.estimator()
-    known = estimator.get_params()
-    if known.get("row_kernel") is None or "." in recipe.solver:
+    parameters = estimator.get_params()
+    if parameters.get("row_kernel") is None or "." in recipe.solver:
         return
-    kernels = known["row_kernel"], known.get("col_kernel", "linear")
+    kernels = parameters["row_kernel"], parameters.get("col_kernel", "linear")
     primal = not hasattr(estimator, "is_primal") or estimator.is_primal(train)
     primal = primal or estimator._thin_design(train) is not None
-    counts = zip(_counts(train if asked is None else asked), _counts(train), strict=True)
-    found = [
-        0.0 if primal and kernel == "linear" else 8.0 * scored * trained
-        for kernel, (scored, trained) in zip(kernels, counts, strict=True)
-    ]
-    if sum(found) > (available := available_memory()):
+    # A kernel matrix has a row a vertex that is scored, and a column a vertex that trains.
+    trained = rows, cols = _vertices_in_use(train)
+    scored = trained if asked is None else _vertices_in_use(asked)
+    needed = sum(
+        0.0 if primal and kernel == "linear" else 8.0 * m * n
+        for kernel, m, n in zip(kernels, scored, trained, strict=True)
+    )
+    if needed > (available := available_memory()):
         scores = f"{len(asked):,} pairs from " if asked is not None else ""
-        rows, cols = _counts(train)
         raise InputError(
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
-            f"and {cols:,} columns need {mib(sum(found))}, and {mib(available)} are available: "
+            f"and {cols:,} columns need {mib(needed)}, and {mib(available)} are available: "
             "give fewer vertices, or features from landmarks (docs/own-pairs.md)"
         )
 
@@ -324,7 +318,8 @@ def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
     return available
 
 
-def _counts(data):
+def _vertices_in_use(data):
+    """How many row and column vertices are in a pair."""
     return [np.count_nonzero(np.bincount(index)) for index in (data.rows, data.cols)]
 
 
@@ -333,7 +328,7 @@ def mib(n_bytes: float) -> str:
     return f"{n_bytes / (1 << 20):,.0f} MiB"
 
 
-def _wrong_kernel(given, name, table, scale, selects):
+def _fault_of_kernel(given, name, table, scale, selects):
     """What is wrong with the kernel of a side and its width, or nothing."""
     kernel, gamma = given[name], name.replace("_kernel", "_gamma")
     width, columns = given.get(gamma), "columns named by its ids"

@@ -18,14 +18,14 @@ from kronbench.own_pairs.recipe import INNER_FOLDS, Recipe
 from kronbench.pairs import PairData
 from kronbench.pairs.data import used_vertices
 
-# Decades of reg, in units of the mean diagonal of the product kernel.
+# The grid of reg: decades, in units of the mean diagonal of the product kernel.
 _REGS = 10.0 ** np.arange(-5, 3)
-# Of 1 / the median squared distance; both sides move together.
+# The grid of widths, in units of 1 / the median squared distance; both sides move together.
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)
-_MOST_DISTANCES = 1000  # vertices of a side that the median looks at
-# Times as many iterations are made where the smallest weight that was reached is the best one, if
-# so many vectors of a path take no more numbers than this, 1 GiB.
-_MORE, _MOST_NUMBERS = 4, 1 << 27
+_MOST_VERTICES = 1000  # of a side, whose distances the median is taken of
+# The factor on the iterations where the smallest weight that they reached is the best one.
+_MORE_ITERATIONS = 4
+_MOST_PATH_NUMBERS = 1 << 27  # in all vectors of such a longer path, 1 GiB
 
 
 @dataclass(frozen=True)
@@ -51,20 +51,17 @@ def n_fits(recipe: Recipe) -> int:
 
 def check_selects(recipe: Recipe) -> None:
     """InputError unless the solver has something to choose that is not set."""
-    known = recipe.estimator().get_params()
-    if "regs" in known:
+    parameters = recipe.estimator().get_params()
+    if "regs" in parameters:
         raise InputError(f"{recipe.solver} chooses its weights itself: leave out --select")
-    if "reg" not in known:
+    if "reg" not in parameters:
         raise InputError(f"{recipe.solver} has no reg to select: set its parameters with --set")
     if "reg" in recipe.parameters and not recipe.open_widths():
         raise InputError("reg is set: leave out either --set reg or --select")
 
 
-def select(
-    recipe: Recipe,
-    X: PairData,
-    y: np.ndarray,
-    progress: Callable[[int], object] = lambda n: None,
+def choose(
+    recipe: Recipe, X: PairData, y: np.ndarray, progress: Callable[[int], object] = lambda n: None
 ) -> Choice:
     """Choose ``reg``, and the widths of Gaussian kernels that are not set.
 
@@ -75,17 +72,19 @@ def select(
     four times the iterations are made, and kept in the recipe, where the best weight is next to
     one that was left out and ``max_iter`` is not given.
     """
-    choice = _select(recipe, X, y, progress)
+    choice = _chosen_on_folds(recipe, X, y, progress)
     more = {"max_iter": choice.on_edge.get("max_iter")}
     numbers = len(y) * (more["max_iter"] or 0)
-    given = recipe.parameters.keys() & more.keys()
-    if 0 < numbers <= _MOST_NUMBERS and not given and _has_path(recipe, X):
+    is_set = "max_iter" in recipe.parameters
+    if 0 < numbers <= _MOST_PATH_NUMBERS and not is_set and _has_path(recipe, X):
         longer = replace(recipe, parameters={**recipe.parameters, **more})
-        choice = _select(longer, X, y, lambda n: None)
+        choice = _chosen_on_folds(longer, X, y, lambda n: None)
     return choice
 
 
-def _select(recipe, X, y, progress):
+def _chosen_on_folds(recipe, X, y, progress):
+    """The choice of one round: the best mean score over the inner folds, and what lies beyond."""
+    # Score every point of the grid on every inner fold that has both labels.
     regs, widths = grids = _grids(recipe, X)
     two_classes = len(np.unique(y)) == 2
     splitter = SettingKFold(recipe.setting, INNER_FOLDS, random_state=recipe.seed)
@@ -93,27 +92,30 @@ def _select(recipe, X, y, progress):
     scores = np.full((len(folds), len(regs), len(widths)), np.nan)
     failed = np.zeros(scores.shape, bool)
     for j, width in enumerate(widths):
-        known = {**recipe.parameters, **width}
-        trials = [replace(recipe, parameters={**known, **reg}) for reg in regs]
+        trials = [
+            replace(recipe, parameters={**recipe.parameters, **width, **reg}) for reg in regs
+        ]
         for k, (train, test) in enumerate(folds):
             if len(np.unique(y[train])) > 1:
-                found_of, failed[k, :, j] = _predicted(trials, X[train], y[train], X[test])
-                for i, found in enumerate(found_of):
-                    error = np.mean((found - y[test]) ** 2)
-                    scores[k, i, j] = roc_auc(y[test], found) if two_classes else -error
+                predictions, failed[k, :, j] = _trial_scores(trials, X[train], y[train], X[test])
+                for i, predicted in enumerate(predictions):
+                    error = np.mean((predicted - y[test]) ** 2)
+                    scores[k, i, j] = roc_auc(y[test], predicted) if two_classes else -error
             progress(len(trials))
     scores[~np.isfinite(scores)] = np.nan
     if np.isnan(scores).all():
         raise InputError(
             f"no inner fold of setting {recipe.setting} has both labels: give more pairs"
         )
+    # Average over the folds, without what ended before its optimum unless all did.
     with warnings.catch_warnings(action="ignore"):  # of trials without any score
         means = np.nanmean(scores, axis=0)
     offered = np.isfinite(means) & ~failed.any(axis=0)
     offered = offered if offered.any() else np.isfinite(means)
     means[~offered] = np.nan
-    # of equals the smallest weight, and then the smallest widths
+    # Of equal points the best is that of the smallest weight, then of the smallest widths.
     best = np.unravel_index(np.nanargmax(means), means.shape)
+    # Tell the next value where the best one is at an end of its grid.
     chosen: dict = {}
     edges: dict = {}
     for grid, position in zip(grids, map(int, best), strict=True):
@@ -124,7 +126,7 @@ def _select(recipe, X, y, progress):
                 edges[name] = value * value / grid[inner[position]][name]
     max_iter = recipe.parameter("max_iter")
     if best[0] > 0 and not offered[best[0] - 1, best[1]] and max_iter:
-        edges["max_iter"] = _MORE * max_iter
+        edges["max_iter"] = _MORE_ITERATIONS * max_iter
     recipe = replace(recipe, parameters={**recipe.parameters, **chosen})
     return Choice(recipe, chosen, float(means[best]), edges)
 
@@ -133,12 +135,12 @@ def _has_path(recipe, X):
     return recipe.solver == "KronRidge" and not recipe.estimator().is_primal(X)
 
 
-def _predicted(trials, X, y, X_test):
+def _trial_scores(trials, X, y, X_test):
     """Scores of the test pairs by each of some trials that differ in reg alone, and which failed.
 
     That is, ended their iterations with a ConvergenceWarning.
     """
-    first, found, failed = trials[0], [], []
+    first, predictions, failed = trials[0], [], []
     if _has_path(first, X) and len(trials) > 1:
         before, estimator = first.before(X), first.estimator()
         regs = [trial.parameters["reg"] for trial in trials]
@@ -147,9 +149,9 @@ def _predicted(trials, X, y, X_test):
         return path.final_test_scores(estimator.tol), path.failed or False
     for trial in trials:
         with convergence_kept_back() as told:
-            found.append(trial.fit(X, y).scores(X_test))
+            predictions.append(trial.fit(X, y).scores(X_test))
         failed.append(bool(told))
-    return found, failed
+    return predictions, failed
 
 
 @contextmanager
@@ -170,12 +172,15 @@ def _grids(recipe, X):
     """Grids of reg and of the widths, as parameters; what is set is a single empty point."""
     X = recipe.before(X).transform(X)
     level, sides = 1.0, {}
-    for side, given, index in (("row", X.row_features, X.rows), ("col", X.col_features, X.cols)):
+    for side, features, index in (
+        ("row", X.row_features, X.rows),
+        ("col", X.col_features, X.cols),
+    ):
         kernel = recipe.parameter(f"{side}_kernel")
         if kernel == "tanimoto":  # its diagonal is 1, and fingerprints stay sparse
             continue
-        used, _ = used_vertices(index, given.shape[0])
-        features = dense(given)[used]
+        used, _ = used_vertices(index, features.shape[0])
+        features = dense(features)[used]
         if kernel == "precomputed":
             level *= float(np.mean(np.diagonal(features[:, used])))
         elif kernel == "linear":
@@ -192,7 +197,7 @@ def _grids(recipe, X):
 
 
 def _median_distance(features):
-    some = features[:: -(-len(features) // _MOST_DISTANCES)]
+    some = features[:: -(-len(features) // _MOST_VERTICES)]
     distances = squared_distances(some)[np.triu_indices(len(some), 1)]
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0

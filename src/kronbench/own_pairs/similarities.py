@@ -18,11 +18,11 @@ from kronbench.errors import InputError
 from kronbench.pairs.data import used_vertices
 from kronbench.pairs.frames import VertexTable
 
-# Of the size of a mean eigenvalue: below, a negative eigenvalue is rounding.
-_ROUNDING = 1e-6
+# A negative eigenvalue below this share of the mean eigenvalue is rounding.
+_EIGENVALUE_ROUNDING = 1e-6
 # Negative eigenvalues may make up this share of all, in magnitude. Normalized alignment scores of
 # 442 kinases have .09; distances, whose diagonal is zero, have .5.
-_LARGEST_SHARE = 0.2
+_LARGEST_NEGATIVE_SHARE = 0.2
 
 
 def as_kernel(table: VertexTable, kernel: str) -> tuple[np.ndarray, float, bool, str]:
@@ -36,25 +36,29 @@ def as_kernel(table: VertexTable, kernel: str) -> tuple[np.ndarray, float, bool,
     # The two entries of a pair of vertices become their mean.
     if (apart := float(np.abs(S - S.T).max())) > 0:
         S = (S + S.T) / 2
-    if apart > _ROUNDING * np.abs(S).max():
+    if apart > _EIGENVALUE_ROUNDING * np.abs(S).max():
         done.append(f"the two entries of a pair, which differ by up to {apart:.3g}, averaged")
+    # Scores in percent or in bits get the scale of a kernel.
     unit = float(np.mean(np.diagonal(S)))
-    if not (unit > 0 and abs(unit - 1) > _ROUNDING):
+    if not (unit > 0 and abs(unit - 1) > _EIGENVALUE_ROUNDING):
         unit = 1.0
     else:
         S = S / unit
         done.append(f"divided by {unit:.4g}, the mean of the diagonal")
     # A Cholesky factor shows, without eigenvalues, that none of them is negative.
-    least = _ROUNDING * max(float(np.linalg.norm(S)) / np.sqrt(len(S)), np.finfo(float).tiny)
+    least = _EIGENVALUE_ROUNDING * max(
+        float(np.linalg.norm(S)) / np.sqrt(len(S)), np.finfo(float).tiny
+    )
     try:
         np.linalg.cholesky(S + least * np.eye(len(S)))
         return S, unit, False, "; ".join(done)
     except np.linalg.LinAlgError:
         values = np.linalg.eigvalsh(S.astype(np.float64, copy=False))
+    # Small negative eigenvalues are clipped; large ones say that this is no similarity.
     n_negative = np.count_nonzero(values < -least)
     share = -values[values < 0].sum() / np.abs(values).sum()
     some = f"{n_negative} of {len(S)} eigenvalues, {100 * share:.2g} % of all in magnitude,"
-    if share > _LARGEST_SHARE:
+    if share > _LARGEST_NEGATIVE_SHARE:
         raise InputError(
             f"{table.name} is too far from a kernel matrix, since {some} are negative, as in a "
             f"table of distances: give similarities, or --set {kernel}=linear, which takes its "

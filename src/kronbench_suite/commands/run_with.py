@@ -238,7 +238,8 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     for name in (name for item in own for name in item.datasets):
         datasets.describe(name)
         # A file that is missing or was exchanged is told here, though prepared data may be there.
-        datasets.own_sums(name, mirror=plan.config["mirror"])
+        if missing := datasets.record_of(name, mirror=plan.config["mirror"]).missing:
+            raise missing
     return plan, folder.name
 
 

@@ -9,14 +9,13 @@ input. Modules are read as text, since importing them would load numba and sciki
 from __future__ import annotations
 
 import ast
-import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
 import re
 import symtable
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -37,7 +36,8 @@ _CARRIERS = {
 _OF_PAPER = re.compile(r"kronbench_suite\.(papers|studies)\.")
 # Warm-up comes before the clock, and no untimed column may depend on them; they
 # use something of every floor. The data of a job come from its data file, which has a rule.
-_BEFORE_THE_CLOCK = {"kronbench_suite.runner.warm_up", "kronbench.datasets"}
+_BY_NAME = ("kronbench.datasets._load", "kronbench.datasets.loaders")
+_BEFORE_THE_CLOCK = {"kronbench_suite.runner.warm_up", *_BY_NAME}
 
 
 def table_digests(item: Item) -> dict[str, str]:
@@ -69,37 +69,24 @@ def table_code(item: Item) -> dict[str, str]:
     return _code_of(*modules, but=_CARRIERS | _BEFORE_THE_CLOCK) | foreign
 
 
-def data_settings(name: str, mirror: str | None = None) -> dict:
-    """The registry entry of a data set; all of it goes into its ``provenance.json``.
-
-    Without the advice on a file that is missing, and its folder, which no result rests on. The
-    user's own files, and those in the folder of a paper, count with the checksum that they have
-    (``mirror``: as for ``datasets.load``): one that is edited, or gone, makes the data set stale.
-    """
-    from kronbench import datasets
-    from kronbench.datasets.fetch import Unavailable
-
-    entry = dataclasses.asdict(datasets.registry.find(name))
-    settings = {key: value for key, value in entry.items() if key not in ("manual", "folder")}
-    with contextlib.suppress(Unavailable):  # preparing the data says what is missing
-        if own := datasets.own_sums(name, mirror=mirror):
-            settings["sums"] = own
-    return settings
-
-
 def data_digest(name: str, mirror: str | None = None) -> str:
-    """One sha256 of all that a prepared data set depends on: registry entry, files, parser."""
-    return _digest([data_settings(name, mirror), data_code(name)])
+    """One sha256 of all that a prepared data set depends on: registry entry, files, parser.
+
+    ``mirror`` is that of ``datasets.load``. One's own file that is gone has no sum: preparing the
+    data says what is missing.
+    """
+    from kronbench.datasets import record_of
+
+    record = record_of(name, mirror=mirror)
+    return _digest([record.settings, data_code(record.modules)])
 
 
-def data_code(name: str) -> dict[str, str]:
+def data_code(makers: Sequence[str]) -> dict[str, str]:
     """The sha256 of the code of each module that makes a data set: fetching, parser, surrogate."""
-    from kronbench import datasets
-
-    makers = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *datasets.modules_of(name))
-    # The package itself imports every format.
-    package = {"kronbench.datasets": read_module("kronbench.datasets")[0]}
-    return package | _code_of(*makers, but=_CARRIERS)
+    modules = ("kronbench.datasets.dataset", "kronbench.datasets.fetch", *makers)
+    # The modules that load by name import every format.
+    package = {name: read_module(name)[0] for name in _BY_NAME}
+    return package | _code_of(*modules, but=_CARRIERS)
 
 
 def plot_digest(item: Item) -> str:

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from kronbench.errors import InputError
 from kronbench.evaluation import additive_scores, mean_of_models
-from kronbench.own_pairs.contract import check_keeps_contract
+from kronbench.own_pairs.solver_checks import check_keeps_contract
 from kronbench.pairs import PairData
 from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.studies.field.score_predictions import score_kept

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from kronbench.own_pairs.contract import check_solver
 from kronbench.own_pairs.recipe import PAIR_SOLVERS
+from kronbench.own_pairs.solver_checks import check_solver
 from kronbench_suite.cli import main
 from tests.own_pairs.problem import arguments, tables
 
@@ -144,7 +144,7 @@ def test_the_command_ends_with_the_status_of_what_is_broken(capsys):
 
 def test_a_module_may_lie_in_another_folder(tmp_path, monkeypatch, capsys):
     (tmp_path / "lies_elsewhere.py").write_text(
-        "from tests.own_pairs.test_contract import Additive as Base\n"
+        "from tests.own_pairs.test_solver_checks import Additive as Base\n"
         "class Mine(Base):\n"
         "    def __init__(self, *, reg=1.0):\n"
         "        super().__init__(reg=reg)\n"
