@@ -7,7 +7,7 @@ import yaml
 
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.report import checks
-from kronbench_suite.resources import claim_files, shipped_papers
+from kronbench_suite.resources import paper_folder, shipped_papers
 
 PAGE = Path(__file__).parent / "reference" / "checks.md"
 
@@ -49,7 +49,7 @@ def _example(kind):
     entries = [
         entry["check"]
         for paper in shipped_papers()
-        for file in claim_files(paper)
+        for file in paper_folder(paper).claims
         for entry in read_yaml(file).get("claims", [])
         if entry.get("check", {}).get("kind") == kind
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kronbench_suite.resources import paper_path, shipped_papers
+from kronbench_suite.resources import paper_folder, shipped_papers
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kronbench"
@@ -49,8 +49,9 @@ FLOORS |= {
 # In a paper's folder a measurement knows nothing of the report, and a plot nothing of solvers.
 _MEASURES = _rooms("linalg pairs class_tree datasets evaluation models") | _RUNNER
 for _paper in shipped_papers():
-    FLOORS[paper_path(_paper, "measure").relative_to(ROOT / "src").as_posix()] = _MEASURES
-    FLOORS[paper_path(_paper, "plot").relative_to(ROOT / "src").as_posix()] = _REPORT
+    _folder = paper_folder(_paper).path.relative_to(ROOT / "src").as_posix()
+    FLOORS |= dict.fromkeys((f"{_folder}/measure", f"{_folder}/solvers"), _MEASURES)
+    FLOORS[f"{_folder}/plot"] = _REPORT
 # Its headlines are numbers of the papers' items.
 FLOORS["kronbench_suite/studies/performance/plot"] |= _rooms("papers", "kronbench_suite")
 # These hold rooms: only their own files are looked at.

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -76,10 +77,47 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     assert "claims.csv" not in page
 
 
+@pytest.mark.workflow
+def test_the_same_folder_copied_inside_is_a_shipped_paper(tmp_path):
+    """Nothing else is edited: planned with all others, measured, drawn and judged."""
+    package = tmp_path / "src" / "kronbench_suite"
+    shutil.copytree(ROOT / "src" / "kronbench_suite", package)
+    shutil.copytree(FOLDER, package / "papers" / "aeberhard")
+    for name in ("Snakefile", "workflow", "config", "profiles"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    def run(*words):
+        done = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": f"{tmp_path / 'src'}:{ROOT / 'src'}"},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    smoke = ("--cores", "1", "--configfile", "config/smoke.yaml")
+    planned = run("snakemake", "aeberhard", *smoke, "--dry-run")
+    assert "aeberhard table-1: wine-178" in planned
+    item = "results/smoke/aeberhard/figure-1.pdf"
+    run("snakemake", item, "results/smoke/aeberhard/table-1.html", *smoke)
+    shown = pd.read_csv(tmp_path / item.replace(".pdf", ".csv"))
+    assert shown["neighbours"].tolist() == [1, 5, 15]  # by its own scales
+    said = run("kronbench_suite", "report", "--config", "results/smoke/config.yaml")
+    assert "claims of the papers, on these data: 2 holds, 1 contradicted" in said
+    assert (
+        "The classification performance of RDA"
+        in (tmp_path / "results/smoke/report/part.html").read_text()
+    )
+
+
 def test_its_contracts_are_those_of_the_shipped_papers(folder):
     parts = list(check_paper(*plan_with_paper(folder)))
     assert [wrong for _, wrong in parts] == [""] * 4
-    edit(folder / "draw" / "neighbours.py", "def draw(frame, item)", "def draw(frame)")
+    edit(folder / "plot" / "neighbours.py", "def draw(frame, item)", "def draw(frame)")
     edit(folder / "measure" / "left_out.py", "COLUMNS = Columns(", "COLUMNS = dict(")
     forget()
     wrong = [said for _, said in check_paper(*plan_with_paper(folder)) if said]
@@ -90,9 +128,7 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
 
 
 def test_what_cannot_be_imported_is_said_of_its_file(folder, capsys):
-    edit(
-        folder / "measure" / "neighbours.py", "import KNeighbors", "import ANeighbors, KNeighbors"
-    )
+    edit(folder / "measure" / "neighbours.py", "import make_solver", "import make_solver, nothing")
     assert main(["check", str(folder)]) == 1
     said = capsys.readouterr().out
     assert (
@@ -130,7 +166,7 @@ def change(name, old, new):
         ),
         (remove("plot/accuracy.py"), "table-1: there is no module .*plot/accuracy.py"),
         (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
-        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 29: closing"),
+        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
         (change("plot/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
         (
             change("measure/neighbours.py", "from .left_out", "from .leftout"),
@@ -169,7 +205,7 @@ def change(name, old, new):
         ),
         (change("paper.yaml", "title:", "tilte:"), "tilte"),
         (
-            change("paper.yaml", "{neighbours: [1, 3", "{neighbors: [1, 3"),
+            change("paper.yaml", " neighbours: [1, 3", " neighbors: [1, 3"),
             "figure-1: unknown parameter 'neighbors': did you mean 'neighbours'",
         ),
         (
@@ -182,7 +218,7 @@ def change(name, old, new):
         ),
         (
             change("measure/neighbours.py", '("neighbours",)', '("neighbours",'),
-            "error: aeberhard figure-1: .* line 17: ",
+            "error: aeberhard figure-1: .* line 16: ",
         ),
         (
             change("measure/neighbours.py", "neighbours : numbers", "neighbours: numbers"),
@@ -205,7 +241,16 @@ def change(name, old, new):
             change("measure/neighbours.py", "\nParameters", "\nParameter"),
             "unknown parameter 'neighbours'; the docstring of measure/neighbours.py has: m",
         ),
-        (change("paper.yaml", "smoke:", "smok:"), "scales: smok: .* did you mean 'smoke'"),
+        (change("paper.yaml", "smoke:", "smok:"), "scales: unknown key 'smok'; known are: smoke"),
+        (
+            change("paper.yaml", "ScaledNeighbours,", "ScaledNeighbour,"),
+            "figure-1: unknown solver path 'kronbench_suite.papers.aeberhard.solvers.neighbours."
+            "ScaledNeighbour': .* did you mean 'ScaledNeighbours'",
+        ),
+        (
+            change("paper.yaml", "solvers.neighbours.", "solvers.neighbour."),
+            "aeberhard.solvers has no module 'neighbour': did you mean 'neighbours'",
+        ),
         (
             change("paper.yaml", "{neighbours: [1, 5", "{neighbuors: [1, 5"),
             "scales: smoke: papers.aeberhard.figure-1: unknown key 'neighbuors'",
@@ -300,7 +345,7 @@ def test_a_misspelt_folder_or_item_is_said(folder, given, sentence, command, mon
 
 
 def test_its_folds_are_those_of_its_own_protocol(folder):
-    edit(folder / "paper.yaml", "{neighbours: [1, 3, 5, 9, 15, 25]}", "{folds: [0]}")
+    edit(folder / "paper.yaml", "neighbours: [1, 3, 5, 9, 15, 25]}", "folds: [0]}")
     edit(folder / "paper.yaml", "{neighbours: [1, 5, 15]}", "{folds: [9]}")
     edit(folder / "measure" / "neighbours.py", "neighbours : n", "folds : n")
     plan, paper = plan_with_paper(folder, "smoke")

@@ -17,7 +17,7 @@ import yaml
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench_suite.resources import package_of, printed_path
+from kronbench_suite.resources import paper_folder
 
 RESULTS = Path("results")
 
@@ -42,18 +42,19 @@ class Item:
     plot_options: Mapping = dataclasses.field(default_factory=dict)
     printed: str | list[str] | None = None
     timed: bool = False
+    solvers: tuple[str, ...] = ()  # the import paths of those that its parameters name
     keeps_predictions: bool = False
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
 
     @property
     def measure_module(self) -> str:
         """The import path of the module that measures it, in the folder of its paper."""
-        return f"{package_of(self.paper)}.measure.{self.measure}"
+        return paper_folder(self.paper).module("measure", self.measure)
 
     @property
     def plot_module(self) -> str:
         """The import path of the module that draws it, in the folder of its paper."""
-        return f"{package_of(self.paper)}.plot.{self.plot}"
+        return paper_folder(self.paper).module("plot", self.plot)
 
     @property
     def folder(self) -> Path:
@@ -88,7 +89,7 @@ class Item:
     def printed_files(self) -> list[Path]:
         """The files of the paper's numbers for it."""
         names = [self.printed] if isinstance(self.printed, str) else self.printed or ()
-        return [printed_path(self.paper, name) for name in names]
+        return [paper_folder(self.paper).printed(name) for name in names]
 
     @property
     def kinds(self) -> tuple[str, ...]:

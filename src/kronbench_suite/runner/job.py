@@ -21,9 +21,9 @@ import threadpoolctl
 from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
-from kronbench_suite.resources import package_of
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.clock import Stopwatch, peak_mib
-from kronbench_suite.runner.columns import RUNNER, columns_measured
+from kronbench_suite.runner.columns import RUNNER
 from kronbench_suite.runner.items import Item, Plan
 from kronbench_suite.runner.provenance import made_from
 from kronbench_suite.runner.seeds import generator
@@ -48,7 +48,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     # Before anything of it is imported: files may be edited while the job runs.
     digests = made_from(plan, item, part)
     # Before the watch starts, and before threads are limited: those of libraries that are loaded.
-    importlib.import_module(item.measure_module)
+    measurement = importlib.import_module(item.measure_module)
     if item.timed:  # other jobs have no use for all that it imports
         from kronbench_suite.runner.warm_up import warm_up
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
@@ -56,7 +56,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
-            warm_up([item.parameters])
+            warm_up(item.solvers)
         name = f"{item.paper}.{item.measure}"
         with watch:
             frame = run_measurement(name, dict(item.parameters), data, part)
@@ -70,7 +70,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "parameters": dict(item.parameters),
         "made_from": digests,
         "command": item.command(part),
-        "columns": columns_measured(item).record(frame),
+        "columns": (RUNNER | measurement.COLUMNS).record(frame),
         "skipped": frame.attrs.get("skipped", []),
         "seconds": round(watch.seconds, 3),
         "cpu_seconds": round(watch.cpu_seconds, 3),
@@ -98,7 +98,7 @@ def run_measurement(
     ``dataset`` is spelt as in the paper; ``peak_mib`` is that of the process so far.
     """
     paper, _, name = measurement.partition(".")
-    module = importlib.import_module(f"{package_of(paper)}.measure.{name}")
+    module = importlib.import_module(paper_folder(paper).module("measure", name))
     rng = generator(spec["seed"], name, data.name if data is not None else "")
     frame = module.run(spec, data, rng)
     if "dataset" not in frame:

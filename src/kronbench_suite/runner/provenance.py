@@ -22,8 +22,8 @@ from pathlib import Path
 
 from kronbench.errors import InputError
 from kronbench.resources import LIBRARY
-from kronbench.solvers import find_module, import_paths, nearest
-from kronbench_suite.resources import claim_files, package_path, paper_path
+from kronbench.solvers import find_module, nearest
+from kronbench_suite.resources import package_path, paper_folder
 from kronbench_suite.runner.items import Item, Plan
 
 # Excluded from the digest: these modules carry names, paths and sentences. Whatever they decide
@@ -60,7 +60,7 @@ def table_code(item: Item) -> dict[str, str]:
     file of its module.
     """
     modules, foreign = ["kronbench", "kronbench_suite.runner.job", item.measure_module], {}
-    for path in import_paths(item.parameters):
+    for path in item.solvers:
         module, _, name = path.rpartition(".")
         if file_of(module):
             modules.append(_defining_module(module, name))
@@ -119,8 +119,8 @@ def page_digest(plan: Plan) -> str:
     """One sha256 of what the page depends on beside results."""
     files = [file for item in plan.items for file in item.printed_files]
     files += package_path("report", "templates").iterdir()
-    for paper in plan.papers:
-        files += [paper_path(paper, "paper.yaml"), *claim_files(paper)]
+    for folder in map(paper_folder, plan.papers):
+        files += [folder.path / "paper.yaml", *folder.claims]
     if (verdicts := plan.accepted / "verdicts.csv").exists():
         files.append(verdicts)
     # What changed since is asked by the page of accepted tables alone, which is no job.
@@ -211,18 +211,11 @@ def parameters_of(experiment: str) -> dict[str, tuple]:
     papers that it imports. A line says what each means, or that it is ``keys of`` a mapping of the
     module, in which its values are looked up: that mapping has all that it can have.
     """
-    seen, waiting, found = set(), [experiment], {}
-    while waiting:
-        name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        imports = [imported for imported in read_module(name)[2] if _OF_PAPER.match(imported[0])]
-        waiting += [_defining_module(*imported) for imported in imports]
-        tree = parsed(file_of(name))
-        body = [node for node in tree.body if isinstance(node, ast.Assign)]
+    found = {}
+    for name in filter(_OF_PAPER.match, _code_of(experiment, but=_CARRIERS)):
+        body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
         known = {ast.unparse(node.targets[0]): node.value for node in body}
-        for line in _parameter_lines(ast.get_docstring(tree) or ""):
+        for line in _parameter_lines(docstring_of(name)):
             try:
                 key, mapping = re.fullmatch(r"(\w+) : (?:keys? of (\w+)|\S).*", line).groups()
                 choices = known[mapping].keys if mapping else ()
@@ -275,6 +268,11 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
             raise InputError(f"{file} imports {module}, and there is no such module{hint}")
     code = _sha256(_code(tree, file.read_text(encoding="utf-8").splitlines()).encode())
     return code, handed_on, imports
+
+
+def docstring_of(module: str) -> str:
+    """The docstring of a module with a file, "" where it has none."""
+    return ast.get_docstring(parsed(file_of(module))) or ""
 
 
 def parsed(file: Path) -> ast.Module:
