@@ -14,9 +14,15 @@ import pytest
 
 from kronbench.errors import InputError
 from kronbench.resources import ADDED_REGISTRIES
+from kronbench.solvers import import_object
 from kronbench_suite import resources
 from kronbench_suite.cli import main
-from kronbench_suite.commands.run_with import check_paper, plan_with_paper
+from kronbench_suite.commands.run_with import (
+    check_paper,
+    outside_of_options,
+    plan_with_paper,
+    plan_with_solvers,
+)
 from kronbench_suite.runner import provenance
 
 ROOT = Path(__file__).parents[2]
@@ -239,7 +245,7 @@ def change(name, old, new):
         ),
         (
             change("measure/neighbours.py", "\nParameters", "\nParameter"),
-            "unknown parameter 'neighbours'; the docstring of measure/neighbours.py has: m",
+            "unknown parameter 'solver'; the docstring of measure/neighbours.py has: m",
         ),
         (change("paper.yaml", "smoke:", "smok:"), "scales: unknown key 'smok'; known are: smoke"),
         (
@@ -342,6 +348,36 @@ def test_a_misspelt_folder_or_item_is_said(folder, given, sentence, command, mon
     error = capsys.readouterr().err
     assert sentence.format(folder=folder) in error
     assert error.count("\n") == 1
+
+
+SOLVER = "kronbench_suite.papers.aeberhard.solvers.neighbours.ScaledNeighbours"
+
+
+def test_a_solver_has_a_row_in_a_paper_that_takes_solvers_by_name(folder):
+    given = outside_of_options("kronbench.models.KronRidge", {"reg": 2.0}, "Mine")
+    with pytest.raises(InputError, match="no item of aeberhard takes further methods"):
+        plan_with_solvers(given, str(folder))
+    file = folder / "measure" / "left_out.py"
+    edit(file, "methods : keys of METHODS", "methods : solvers by name")
+    methods = "{1-NN: {solver: solvers.neighbours.ScaledNeighbours}}"
+    edit(folder / "paper.yaml", "{methods: [LDA, QDA, 1-NN]}", f"{{methods: {methods}}}")
+    forget()
+    plan, (item,), left_out = plan_with_solvers(given, str(folder), scale="smoke")
+    assert (plan.scale, item.name, left_out) == ("smoke-with-aeberhard-with-mine", "table-1", [])
+    assert plan.config["user"]["papers"] == [str(folder)]
+    assert item.parameters["methods"] == {
+        "1-NN": {"solver": SOLVER},
+        "Mine": {"solver": "kronbench.models.KronRidge", "parameters": {"reg": 2.0}},
+    }
+    assert item.solvers == (SOLVER, "kronbench.models.KronRidge")
+
+
+def test_the_code_of_its_own_solver_counts_for_the_items_that_name_it(folder):
+    plan, paper = plan_with_paper(folder)
+    module = SOLVER.rpartition(".")[0]
+    assert plan.item(paper, "figure-1").solvers == (SOLVER,)
+    assert module in provenance.table_code(plan.item(paper, "figure-1"))
+    assert type(import_object(SOLVER)(3)).__module__ == module
 
 
 def test_its_folds_are_those_of_its_own_protocol(folder):
