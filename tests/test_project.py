@@ -77,8 +77,8 @@ def test_nothing_imports_upward(floor):
         for node in ast.walk(ast.parse(file.read_text())):
             modules = []
             if isinstance(node, ast.ImportFrom):
-                # Those of a paper's folder go by a relative path, so that it can be renamed; a plot
-                # never imports what measures.
+                # Modules of a paper import each other relatively, so that it can be renamed; a
+                # plot never imports what measures.
                 assert of_paper or node.level == 0, f"{file.name} imports by a relative path"
                 if node.level:
                     room = "" if node.level == 1 else (node.module or "").partition(".")[0]

@@ -1,10 +1,14 @@
-"""What is computed from measured points: exponents, signs of disturbance."""
+"""What is computed from measured points: means, exponents, signs of disturbance."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+
+from kronbench.intervals import half_width
 
 
 def exponent(sizes: ArrayLike, values: ArrayLike) -> float:
@@ -20,3 +24,17 @@ def exponent(sizes: ArrayLike, values: ArrayLike) -> float:
 def disturbed(frame: pd.DataFrame) -> bool:
     """Whether any row was measured while the machine was busy with something else."""
     return "busy" in frame and bool(frame["busy"].isin([True, "True"]).any())
+
+
+def means(frame: pd.DataFrame, by: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+    """One row for each entry of the columns ``by``: means of ``values`` over its other rows.
+
+    The column ``<value> ±`` is half the width of the 95 % interval of a mean, missing for a single
+    row, and ``repeats`` is their number; a layout shows both by ``auc: {spread: auc ±}``. Folds
+    that share training points need the correction of :func:`kronbench.intervals.half_width`.
+    """
+    groups = frame.groupby(list(by), sort=False)
+    shown = groups[list(values)].mean()
+    for value in values:
+        shown[f"{value} ±"] = groups[value].apply(half_width)
+    return shown.assign(repeats=groups.size()).reset_index()

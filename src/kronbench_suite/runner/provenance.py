@@ -205,11 +205,19 @@ def names_in(module: str) -> frozenset[str] | None:
 
 @functools.cache
 def parameters_of(experiment: str) -> dict[str, tuple]:
-    """The parameters that an experiment reads, each with all values that it can have, if it says.
+    """The parameters that a measurement reads, each with all values that it can have, if it says.
 
     They are those of the section "Parameters" in the docstring of its module and of all modules of
-    papers that it imports. A line says what each means, or that it is ``keys of`` a mapping of the
-    module, in which its values are looked up: that mapping has all that it can have.
+    papers that it imports, one a line; an indented line continues the line before.
+
+    - ``neighbours : numbers of neighbours`` says what a parameter means.
+    - ``methods : keys of METHODS`` says that its values are looked up in a mapping which the
+      module writes out: only its keys can be given.
+    - ``methods : solvers by name`` says that it is ``{name: {solver: import path, parameters:
+      {...}}}``: then ``kronbench run-with my.Solver`` adds one.
+
+    ``solver: solvers.module.Class`` in ``paper.yaml`` is a class in the paper's own ``solvers/``.
+    An import path is checked before any job, and the code behind it counts for the item.
     """
     found = {}
     for name in filter(_OF_PAPER.match, _code_of(experiment, but=_CARRIERS)):
