@@ -173,7 +173,7 @@ def _checked(arguments):
 
     for solver in solvers:
         for part, wrong in check_solver(solver):
-            yield part if len(solvers) == 1 else f"{solver}: {part}", wrong
+            yield part if solver == arguments.solver else f"{solver}: {part}", wrong
 
 
 def _is_folder(given):

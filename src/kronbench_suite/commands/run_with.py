@@ -47,6 +47,7 @@ def outside_of_file(path: str | Path) -> Outside:
     path = whole_path(path)
     content = read_yaml(path)
     validate(content, "outside", path)
+    # Paths in the file start from its folder.
     for name in content["solvers"]:
         _check_name(name, f"{path}: solvers")
     registry = content.get("registry") and path.parent / content["registry"]
@@ -96,9 +97,11 @@ def plan_with_solvers(
     use_outside(outside.user)
     for data in outside.datasets:
         datasets.describe(data)
+    # Start from the plan of the scale; a folder adds its paper to it.
     base = plan_of_scale(scale)
     if paper and paper not in base.papers and Path(paper).is_dir():
         base, paper = plan_with_paper(paper, scale)
+    # Change the parameters of each item that takes further methods; others are told, not run.
     wanted = ((paper, name or ""),) if paper else outside.items
     config = _config(base, outside.name, dict(outside.user))
     changed, refused = set(), []
@@ -111,8 +114,10 @@ def plan_with_solvers(
         items = config["papers"][item.paper]
         items[item.name] = {**items.get(item.name, {}), **changes}
         changed.add((item.paper, item.name))
+    # What was asked for by name and cannot be is an error.
     if refused and (not changed or any(name for _, name in wanted)):
         raise InputError("; ".join(refused))
+    # Items that draw the tables of a changed one show the new rows too.
     plan = load_plan(config)
     own = [item for item in plan.items if not item.numbers_of]
     return plan, [item for item in own if (item.paper, item.tables_of) in changed], refused
@@ -172,9 +177,11 @@ def _changes(item, outside):
     experiment = import_module(item.measure_module)
     spec, changes = dict(item.parameters), {}
     for name, entry in outside.solvers.items():
+        # The name of a row must be new in every mapping by method.
         for methods in filter(lambda value: isinstance(value, Mapping), spec.values()):
             if name in methods:
                 raise InputError(f"'{name}' is the name of another method: choose a different one")
+        # Parameters that go beyond one entry of ``methods`` are made by the measurement.
         if hasattr(experiment, "with_solver"):
             new = experiment.with_solver(spec, name, entry["solver"], entry["parameters"])
         else:
@@ -241,6 +248,7 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     config = _config(plan_of_scale(scale), folder.name, user)
     config["papers"] = {folder.name: {}, **config["papers"]}
     plan = load_plan(config)
+    # Its data sets are looked up now, as Snakemake would do before its first job.
     own = [item for item in plan.items if item.paper == folder.name]
     for name in (name for item in own for name in item.datasets):
         datasets.describe(name)

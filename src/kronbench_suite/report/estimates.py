@@ -26,15 +26,19 @@ def disturbed(frame: pd.DataFrame) -> bool:
     return "busy" in frame and bool(frame["busy"].isin([True, "True"]).any())
 
 
-def means(frame: pd.DataFrame, by: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+def means(
+    frame: pd.DataFrame, by: Sequence[str], values: Sequence[str], test_over_train: float = 0.0
+) -> pd.DataFrame:
     """One row for each entry of the columns ``by``: means of ``values`` over its other rows.
 
     The column ``<value> ±`` is half the width of the 95 % interval of a mean, missing for a single
     row, and ``repeats`` is their number; a layout shows both by ``auc: {spread: auc ±}``. Folds
-    that share training points need the correction of :func:`kronbench.intervals.half_width`.
+    share training points: give their ``test_over_train`` (:func:`kronbench.intervals.half_width`),
+    such as ``item.protocol["test_over_train"]``. A value that is missing makes its mean missing.
     """
     groups = frame.groupby(list(by), sort=False)
-    shown = groups[list(values)].mean()
+    shown = groups.size().to_frame("repeats")
     for value in values:
-        shown[f"{value} ±"] = groups[value].apply(half_width)
-    return shown.assign(repeats=groups.size()).reset_index()
+        shown[value] = groups[value].agg(lambda numbers: numbers.mean(skipna=False))
+        shown[f"{value} ±"] = groups[value].agg(half_width, test_over_train)
+    return shown.reset_index()

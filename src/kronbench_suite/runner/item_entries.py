@@ -74,6 +74,7 @@ def _entry(paper, name, entries, overrides):
     """The item whose tables it draws, its entry, completed by that of these, and its override."""
     entry, override, place = entries[name], overrides.get(name, {}), f"papers.{paper}.{name}"
     source = entry.get("tables_of", name)
+    # Its own entry says how it is drawn, that of the measured item all else.
     if source != name:
         if source not in entries or "tables_of" in entries[source]:
             raise InputError(
@@ -140,6 +141,7 @@ def _with_import_paths(parameters, folder):
     solver = parameters.get("solver")
     if not isinstance(solver, str):
         return {key: _with_import_paths(value, folder) for key, value in parameters.items()}
+    # What stands below an entry that names its solver are that solver's own parameters.
     has_own = solver.startswith("solvers.") and (folder.path / "solvers").is_dir()
     return {**parameters, "solver": f"{folder.package}.{solver}"} if has_own else parameters
 

@@ -160,6 +160,7 @@ class Plan:
         Of the papers those that the item needs, with its overrides; without item all, with none.
         """
         papers: dict[str, dict] = {} if item else {paper: {} for paper in self.papers}
+        # The tables may be those of another item, whose overrides count then.
         for one in (item, *item.numbers_of) if item else ():
             mine, overrides = papers.setdefault(one.paper, {}), self.config["papers"][one.paper]
             mine |= {key: overrides[key] for key in [one.tables_of] if key in overrides}
@@ -221,6 +222,7 @@ class Plan:
 
     def save(self) -> Path:
         """Write the merged configuration, unless it stands there already."""
+        # A file that is written anew has a new time, by which Snakemake would repeat the page.
         if not (self.config_file.exists() and self.config_file.read_text() == self.text):
             write_text(self.config_file, self.text)
         return self.config_file

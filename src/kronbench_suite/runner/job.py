@@ -36,11 +36,13 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
 
     Of an item that keeps predictions also those, the arrays of ``frame.attrs["predictions"]``.
     """
+    # Refuse what has no table of its own: the job would overwrite the table of another item.
     place = f"{item.paper} {item.name}"
     if not item.has_tables:
         raise InputError(f"{place} measures nothing itself; make it with: {item.workflow_command}")
     if part not in item.parts:
         raise InputError(f"{place} has no part '{part}'; it has: {', '.join(item.parts)}")
+    # Open the data that the workflow prepared, or prepare them where the job runs alone.
     data = None
     if item.datasets:
         folder = plan.data_folder(part)
@@ -61,6 +63,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         with watch:
             frame = run_measurement(name, dict(item.parameters), data, part)
         surroundings = describe(threads)
+    # Record beside the table how it was made: what it rests on, how long it took, and where.
     table = item.table(part)
     sidecar = {
         "paper": item.paper,
@@ -78,6 +81,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "data": data.provenance if data is not None else None,
         "environment": surroundings,
     }
+    # Write all files or none: a killed job leaves no table without its sidecar.
     files = [table, table.with_suffix(".json")]
     if item.keeps_predictions:
         files.append(table.with_suffix(".npz"))
@@ -101,6 +105,7 @@ def run_measurement(
     module = importlib.import_module(paper_folder(paper).module("measure", name))
     rng = generator(spec["seed"], name, data.name if data is not None else "")
     frame = module.run(spec, data, rng)
+    # A measurement that has several data sets or processes names them, or their memory, itself.
     if "dataset" not in frame:
         frame.insert(0, "dataset", dataset)
     frame["source"] = data.source if data is not None else "generated"

@@ -129,6 +129,7 @@ def _items_of(paper, content, changes, config):
 
 def use_outside(user: Mapping) -> None:
     """Make solvers, data sets and papers of a configuration's ``user`` known to this process."""
+    # A paper's folder becomes a package by its name, beside those of the suite.
     for folder in map(Path, user.get("papers", ())):
         if folder.name in shipped_papers():
             raise InputError(f"{folder} has the name of a shipped paper: rename the folder")
@@ -146,7 +147,7 @@ def use_outside(user: Mapping) -> None:
     if path := user.get("path"):
         if not Path(path).is_dir():
             raise InputError(f"user.path: {path} is not a folder: run 'kronbench run-with' again")
-        if path not in sys.path:
+        if path not in sys.path:  # the user's modules come before installed ones
             sys.path.insert(0, path)
     if registry := user.get("registry"):
         os.environ["KRONBENCH_REGISTRY"] = registry

@@ -148,6 +148,7 @@ def _words_in(module):
 def _code_of(*modules: str, but: Iterable[str]) -> dict[str, str]:
     """The sha256 of the code of what modules import, directly or not, themselves included."""
     seen, waiting, found = set(but), list(modules), {}
+    # Walk the imports depth first; ``but`` counts as seen, so what only it imports is left out.
     while waiting:
         name = waiting.pop()
         if name not in seen:
@@ -223,6 +224,7 @@ def parameters_of(experiment: str) -> dict[str, tuple]:
     for name in filter(_OF_PAPER.match, _code_of(experiment, but=_CARRIERS)):
         body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
         known = {ast.unparse(node.targets[0]): node.value for node in body}
+        # ``name : meaning``, or ``name : keys of MAPPING``, whose keys are read off its source.
         for line in _parameter_lines(docstring_of(name)):
             try:
                 key, mapping = re.fullmatch(r"(\w+) : (?:keys? of (\w+)|\S).*", line).groups()
@@ -261,11 +263,13 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
             imports += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             origin = resolve_name("." * node.level + (node.module or ""), package)
+            # A relative import has a level, one for each point before the name of the module.
             for alias in node.names:
                 handed_on[alias.asname or alias.name] = (origin, alias.name)
                 # in a stub: from .krylov import cg as cg
                 imports += [] if node in on_demand else [(origin, alias.name)]
     imports = [found for found in imports if _is_own(found[0])]
+    # An import that leads to no file would drop out of the digest: tell it before any job.
     for module, part in imports:
         if not (file_of(module) or file_of(f"{module}.{part}")):
             parts = module.split(".")

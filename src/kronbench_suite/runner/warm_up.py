@@ -24,6 +24,7 @@ def warm_up(solvers: Iterable[str]) -> None:
     pairs, y = small_pairs()
     features = pairs.row_features
     gram = features @ features.T
+    # Products of each way and precision, with one vector and with several.
     for dtype in (np.float64, np.float32):
         for method in ("sparse", "dense", "lowrank"):
             operator = SampledKroneckerOperator(
@@ -35,12 +36,14 @@ def warm_up(solvers: Iterable[str]) -> None:
         sums = rng.random((320, 320))
         operator = SampledKroneckerOperator(sums, sums, few, few, method="sparse", dtype=dtype)
         operator.matvec(few)
+    # Factorizations and metrics that measurements call beside solvers.
     incomplete_cholesky(gram)
     csi(gram, features[:, :1], max_rank=4)
     concordance_index(y, rng.random(len(y)))
     roc_auc(y, rng.random(len(y)))
     macro_auc(y.reshape(12, 12), rng.random((12, 12)), axis=1)
     micro_auc(y.reshape(12, 12), rng.random((12, 12)))
+    # Solvers that say what they compile; one of a package that is not installed is left out.
     for path in sorted(set(solvers)):
         with contextlib.suppress(SolverMissing):  # the experiment reports the reason
             solver = import_solver(path)
