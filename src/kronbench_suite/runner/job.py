@@ -47,9 +47,9 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     if item.datasets:
         folder = plan.data_folder(part)
         data = Dataset.open(folder if folder.exists() else plan.prepare(part))
-    # Before anything of it is imported: files may be edited while the job runs.
+    # The digests are taken before the import, since files may be edited while the job runs.
     digests = made_from(plan, item, part)
-    # Before the watch starts, and before threads are limited: those of libraries that are loaded.
+    # Libraries are loaded before the watch starts, and before their threads are limited.
     measurement = importlib.import_module(item.measure_module)
     if item.timed:  # other jobs have no use for all that it imports
         from kronbench_suite.runner.warm_up import warm_up
