@@ -85,9 +85,9 @@ def _entry(paper, name, entries, overrides):
             raise InputError(f"{place} draws the tables of {source}: set these keys there")
         entry, override = {**entries[source], **entry}, overrides.get(source, {})
     if "numbers_of" in entry and override:
+        there = ", ".join(entry["numbers_of"])
         raise InputError(
-            f"{place} combines the numbers of other items: set these keys there "
-            f"({', '.join(entry['numbers_of'])})"
+            f"{place} combines numbers of other items: set these keys there ({there})"
         )
     return source, entry, override
 
@@ -97,10 +97,8 @@ def _check_given(paper, name, entry, known):
     for key in entry.get("parameters", {}):
         if key not in known:
             told = f"; the docstring of measure/{entry['measure']}.py has: {', '.join(known)}"
-            raise InputError(
-                f"papers/{paper}/paper.yaml: {name}: unknown parameter '{key}'"
-                + (nearest(key, known) or told)
-            )
+            told = f"unknown parameter '{key}'{nearest(key, known) or told}"
+            raise InputError(f"papers/{paper}/paper.yaml: {name}: {told}")
 
 
 def _changes(place, base, override, protocol):

@@ -15,12 +15,7 @@ from pathlib import Path
 from kronbench.errors import InputError
 from kronbench.resources import config_path, without_credentials
 from kronbench.yaml_files import read_yaml, validate
-from kronbench_suite.resources import (
-    ADDED_PAPERS,
-    add_paper,
-    paper_folder,
-    shipped_papers,
-)
+from kronbench_suite.resources import ADDED_PAPERS, add_paper, paper_folder, shipped_papers
 from kronbench_suite.runner.item_entries import read_item
 from kronbench_suite.runner.items import RESULTS, Plan
 
@@ -111,19 +106,17 @@ def _check_scales(paper, content, config):
 
 def _items_of(paper, content, changes, config):
     """The items of a paper, as a scale changes them."""
-    for name in changes:
-        if name not in content["items"]:
-            raise InputError(
-                f"papers.{paper}: there is no item '{name}'; "
-                f"known are: {', '.join(content['items'])}"
-            )
+    known = ", ".join(content["items"])
+    for name in changes.keys() - content["items"].keys():
+        raise InputError(f"papers.{paper}: there is no item '{name}'; known are: {known}")
     items = [read_item(paper, name, content, changes, config) for name in content["items"]]
     # Each parameter of the protocol has a reader, or it is misspelt.
-    for key in content.get("protocol", {}).get("parameters", {}):
-        if not any(key in item.parameters for item in items):
-            raise InputError(
-                f"papers/{paper}/paper.yaml: protocol: no item reads the parameter '{key}'"
-            )
+    place, read = (
+        f"papers/{paper}/paper.yaml: protocol",
+        {key for i in items for key in i.parameters},
+    )
+    for key in content.get("protocol", {}).get("parameters", {}).keys() - read:
+        raise InputError(f"{place}: no item reads the parameter '{key}'")
     return items
 
 
