@@ -7,8 +7,9 @@ import yaml
 
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.report import checks
-from kronbench_suite.resources import claim_files, shipped_papers
+from kronbench_suite.resources import paper_folder, shipped_papers
 
+CONFIG = Path(__file__).parents[1] / "config" / "config.yaml"
 PAGE = Path(__file__).parent / "reference" / "checks.md"
 
 HEAD = """\
@@ -45,11 +46,11 @@ def _text(docstring):
 
 
 def _example(kind):
-    """The shortest check of that kind that is written out."""
+    """The shortest check of that kind in a paper that the configuration lists, written out."""
     entries = [
         entry["check"]
-        for paper in shipped_papers()
-        for file in claim_files(paper)
+        for paper in filter(shipped_papers().__contains__, read_yaml(CONFIG)["papers"])
+        for file in paper_folder(paper).claims
         for entry in read_yaml(file).get("claims", [])
         if entry.get("check", {}).get("kind") == kind
     ]

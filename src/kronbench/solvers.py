@@ -126,10 +126,10 @@ def import_paths(parameters: object) -> Iterator[str]:
 
 
 def find_module(module: str) -> str | None:
-    """The file of a module, or None where there is none; its parents are imported."""
+    """The file of a module, "" of a folder without one, or None; its parents are imported."""
     with contextlib.suppress(ModuleNotFoundError):
         if spec := importlib.util.find_spec(module):
-            return spec.origin
+            return spec.origin or ""
     return None
 
 

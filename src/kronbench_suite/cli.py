@@ -61,7 +61,7 @@ def _add_own_methods(add):
     run = add("run-with", _run_with, help_).add_argument
     text = "a solver's class, a file that names several, or the folder of a paper"
     run("solver", metavar="MODULE.CLASS|FILE.yaml|FOLDER", help=text)
-    text = "e.g. airola (default: all that compare methods); after a folder, an item of it"
+    text = "e.g. airola, or a folder (default: all that compare methods); after a folder, an item"
     run("paper", nargs="?", help=text)
     run("item", nargs="?", help="e.g. table-6 (default: all of the paper)")
     run("--set", **SET)
@@ -158,18 +158,22 @@ def _check(arguments):
 def _checked(arguments):
     """The parts of a solver or of a paper's folder, each with what is wrong with it."""
     if _is_folder(arguments.solver):
-        from kronbench_suite.commands.run_with import check_paper, plan_with_paper
+        from kronbench_suite.commands import run_with
         from kronbench_suite.report.claim_files import load_statements
 
-        plan, paper = plan_with_paper(arguments.solver)
+        plan, paper = run_with.plan_with_paper(arguments.solver)
         claims = load_statements(plan).claims
         yield f"{sum(claim['paper'] == paper for claim in claims)} claims read", ""
-        yield from check_paper(plan, paper)
+        yield from run_with.check_paper(plan, paper)
+        solvers = run_with.solvers_of_pairs(plan, paper)
     else:
         use_path(arguments.path)
-        from kronbench.own_pairs.solver_checks import check_solver
+        solvers = [arguments.solver]
+    from kronbench.own_pairs.solver_checks import check_solver
 
-        yield from check_solver(arguments.solver)
+    for solver in solvers:
+        for part, wrong in check_solver(solver):
+            yield part if solver == arguments.solver else f"{solver}: {part}", wrong
 
 
 def _is_folder(given):
@@ -308,7 +312,7 @@ def _compile(arguments):
     from kronbench_suite.runner.job import describe
     from kronbench_suite.runner.warm_up import warm_up
 
-    warm_up([item.parameters for item in _plan(arguments).items if item.timed])
+    warm_up(path for item in _plan(arguments).items if item.timed for path in item.solvers)
     write_text(arguments.out, json.dumps(describe(os.cpu_count()), indent=1))
 
 

@@ -1,6 +1,7 @@
 """Where papers and studies lie: in this package, or in folders from outside; and the checkout."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from kronbench.resources import ADDED_REGISTRIES, CHECKOUT
@@ -11,11 +12,40 @@ _PACKAGE = Path(__file__).resolve().parent
 PAPERS_PATH = [os.fspath(_PACKAGE / "papers")]
 ADDED_PAPERS: dict[str, Path] = {}  # from outside, by name
 
+# The data sets of a shipped paper are known wherever the suite is imported, as those of a folder
+# from outside are once it is added.
+ADDED_REGISTRIES += sorted(_PACKAGE.glob("[ps]*/*/data.yaml"))
 
-def checkout_path(*parts: str) -> Path:
-    """Path of a file of the workflow; with an installed wheel, of one in the current folder."""
-    base = CHECKOUT if (CHECKOUT / "Snakefile").exists() else Path.cwd()
-    return base.joinpath(*parts)
+
+@dataclass(frozen=True)
+class PaperFolder:
+    """The files and modules of one paper, or of one study of our own."""
+
+    name: str
+    path: Path
+    package: str  # the import path of its modules; a folder from outside is one of the papers
+
+    def module(self, part: str, name: str) -> str:
+        """The import path of a module in one of its folders, such as ``measure``."""
+        return f"{self.package}.{part}.{name}"
+
+    def printed(self, name: str) -> Path:
+        """A file of printed numbers; ``name`` may begin with another paper: "airola/..."."""
+        other, _, file = name.rpartition("/")
+        folder = paper_folder(other) if other else self
+        return folder.path / "printed" / file
+
+    @property
+    def claims(self) -> list[Path]:
+        """Its files of claims, in the order of their names."""
+        return sorted((self.path / "claims").glob("*.yaml"))
+
+
+def paper_folder(name: str) -> PaperFolder:
+    """The folder of a paper: one from outside, a study beside the papers, or a shipped paper."""
+    is_study = name not in ADDED_PAPERS and (_PACKAGE / "studies" / name).is_dir()
+    room = "studies" if is_study else "papers"
+    return PaperFolder(name, package_path(room, name), f"kronbench_suite.{room}.{name}")
 
 
 def shipped_papers() -> list[str]:
@@ -23,16 +53,10 @@ def shipped_papers() -> list[str]:
     return sorted(file.parent.name for file in _PACKAGE.glob("[ps]*/*/paper.yaml"))
 
 
-def package_of(paper: str) -> str:
-    """The package of a paper's modules: our own studies lie beside the papers."""
-    room = "studies" if (_PACKAGE / "studies" / paper).is_dir() else "papers"
-    return f"kronbench_suite.{room}.{paper}"
-
-
 def add_paper(folder: Path) -> None:
     """Make a paper from outside known to this process, under the name of its folder.
 
-    Its modules can then be imported as ``kronbench_suite.papers.<name>.measure`` and ``.draw``.
+    Its modules can then be imported as ``kronbench_suite.papers.<name>.measure`` and ``.plot``.
     """
     ADDED_PAPERS[folder.name] = folder
     if (file := folder / "data.yaml") not in ADDED_REGISTRIES:
@@ -41,24 +65,14 @@ def add_paper(folder: Path) -> None:
         PAPERS_PATH.append(os.fspath(folder.parent))
 
 
-def paper_path(paper: str, *parts: str) -> Path:
-    """Path of a file in the folder of a paper."""
-    return package_path(*package_of(paper).split(".")[1:], *parts)
-
-
-def claim_files(paper: str) -> list[Path]:
-    """The files of claims on a paper, in the order of their names."""
-    return sorted(paper_path(paper, "claims").glob("*.yaml"))
-
-
-def printed_path(paper: str, name: str) -> Path:
-    """Path of a paper's printed numbers; ``name`` may begin with another paper: "airola/..."."""
-    other, _, file = name.rpartition("/")
-    return paper_path(other or paper, "printed", file)
-
-
 def package_path(*parts: str) -> Path:
     """Path of a file inside the package; of a paper from outside, in its own folder."""
     if parts[:1] == ("papers",) and len(parts) > 1 and parts[1] in ADDED_PAPERS:
         return ADDED_PAPERS[parts[1]].joinpath(*parts[2:])
     return _PACKAGE.joinpath(*parts)
+
+
+def checkout_path(*parts: str) -> Path:
+    """Path of a file of the workflow; with an installed wheel, of one in the current folder."""
+    base = CHECKOUT if (CHECKOUT / "Snakefile").exists() else Path.cwd()
+    return base.joinpath(*parts)

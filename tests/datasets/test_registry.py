@@ -1,3 +1,4 @@
+import dataclasses
 import re
 
 import pytest
@@ -48,12 +49,14 @@ def test_shipped_files_keep_their_schemas():
 def test_shipped_registry_is_whole():
     seen = {}
     for name, entry in registry.entries().items():
-        assert entry.loader in datasets.LOADERS, name
-        assert entry.files or datasets.LOADERS[entry.loader].generate, name
+        loader = datasets._loader(entry)
+        assert entry.files or loader.generate, name
         for file in entry.files.values():
             # a file is registered the same way wherever it is used
             assert seen.setdefault(file.mirror, file) == file
-            assert (file.sha256 and file.bytes and file.urls) or entry.manual, (name, file.mirror)
+            # A file in the folder of a paper travels with it.
+            whole = (file.sha256 and file.bytes and file.urls) or entry.manual or entry.folder
+            assert whole, (name, file.mirror)
             for url in map(str, file.urls):
                 if "githubusercontent.com" in url:
                     assert re.search(r"\.com/[^/]+/[^/]+/[0-9a-f]{40}/", url), url
@@ -102,6 +105,18 @@ def test_own_registry_adds_what_no_paper_speaks_of(own, tmp_path, monkeypatch):
     data = datasets.load("MINE", policy="real")
     assert (data.name, data.source, data.title) == ("Mine", "generated", "One")
     assert len(data["rows"]) == 8
+
+
+def test_a_loader_is_found_in_the_module_that_an_entry_names(monkeypatch):
+    twonorm = registry.entries()["twonorm"]
+    mine = datasets.LOADERS["twonorm"]
+    monkeypatch.setattr(datasets.generators, "MINE", mine, raising=False)
+    same = dataclasses.replace(twonorm, loader="generators:MINE")
+    assert datasets._loader(same) is datasets.LOADERS["twonorm"]
+    with pytest.raises(
+        InputError, match=r"twonorm: the loader 'generators:MIEN': Attrib.* 'MIEN'"
+    ):
+        datasets._loader(dataclasses.replace(twonorm, loader="generators:MIEN"))
 
 
 def test_own_data_are_stale_by_their_bytes_not_by_their_place(own, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from kronbench import InputError, datasets
 from kronbench.datasets import registry
 from kronbench.datasets.uci import parse_table
-from kronbench_suite.resources import printed_path
+from kronbench_suite.resources import paper_folder
 from tests.helpers import in_memory
 
 TABLES = [name for name, entry in registry.entries().items() if entry.loader == "table"]
@@ -25,7 +25,7 @@ def registered(entry):
 
 
 def test_every_row_of_the_paper_is_registered_with_its_points_and_features():
-    with printed_path("bach", "figure2-ranks.csv").open() as stream:
+    with paper_folder("bach").printed("figure2-ranks.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 38
     for row in rows:

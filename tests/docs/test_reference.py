@@ -1,6 +1,8 @@
 """What pages and files of the project say of the package is what the package has."""
 
+import ast
 import importlib
+import inspect
 import json
 import operator
 import re
@@ -15,6 +17,8 @@ import kronbench
 from kronbench import PairData
 from kronbench.models import KronRidge
 from kronbench_suite.report.checks import CHECKS
+from kronbench_suite.resources import package_path
+from kronbench_suite.runner import clock, seeds
 from kronbench_suite.runner.plans import load_scales
 from tests.docs.pages import DOCS, ROOT
 
@@ -39,6 +43,33 @@ def test_the_models_that_the_table_recommends_exist():
         shown_by = re.findall(r"`([a-z]+ [a-z0-9./-]+)`", row.rsplit("|", 2)[1])
         assert shown_by, row
         assert items.issuperset(shown_by)
+
+
+def test_the_page_of_measurements_has_all_that_papers_take_of_the_runner():
+    script = runpy.run_path(str(DOCS / "measurements.py"))
+    written = (DOCS / "reference" / "measurements.md").read_text(encoding="utf-8")
+    assert written == script["page"](), "write it with: python docs/measurements.py"
+    listed = {
+        (module.__name__, name) for module, names in script["SECTIONS"].values() for name in names
+    }
+    modules = {module for module, _ in listed if module.startswith("kronbench_suite.")}
+    taken = set()
+    for file in package_path().glob("[ps]*/*/[mp]*/*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in modules:
+                taken |= {(node.module, alias.name) for alias in node.names}
+    assert len(taken) > 8
+    assert taken <= listed, taken - listed
+    # Of the clock and the seeds all that is public, taken or not.
+    for module in (clock, seeds):
+        public = {name for name, thing in vars(module).items() if name[0] != "_"}
+        own = {
+            name
+            for name in public
+            if getattr(getattr(module, name), "__module__", module.__name__) == module.__name__
+            and not inspect.ismodule(getattr(module, name))
+        }
+        assert {(module.__name__, name) for name in own - {"annotations"}} <= listed
 
 
 def test_the_page_of_checks_has_each_of_them_as_its_docstring_says():

@@ -9,6 +9,7 @@ import yaml
 from kronbench.errors import InputError
 from kronbench_suite.report import claim_files, claims
 from kronbench_suite.report.verdicts import UNTESTED
+from kronbench_suite.resources import PaperFolder
 from kronbench_suite.runner.plans import load_plan
 from tests.helpers import merged
 
@@ -55,7 +56,8 @@ def checked(**changes):
 def loaded(plan, monkeypatch, tmp_path):
     """Load claims from files of their own, by name, instead of those of the project."""
     folder = tmp_path / "papers/airola/claims"
-    monkeypatch.setattr(claim_files, "claim_files", lambda paper: sorted(folder.glob("*.yaml")))
+    ours = PaperFolder("airola", folder.parent, "")
+    monkeypatch.setattr(claim_files, "paper_folder", lambda paper: ours)
     own = dataclasses.replace(plan, papers={"airola": plan.papers["airola"]})
 
     def load(*entries, name="claims.yaml", **more):

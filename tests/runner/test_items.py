@@ -9,7 +9,7 @@ from kronbench.resources import config_path
 from kronbench.solvers import SolverMissing, make_solver
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.cli import main
-from kronbench_suite.resources import paper_path
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner import job, plans
 from kronbench_suite.runner.job import run_job
 from kronbench_suite.runner.plans import check_scale, load_plan
@@ -22,7 +22,7 @@ def test_every_scale_makes_every_item(scale):
     assert plan.scale == (scale or "default")
     for paper in plan.papers:
         assert {item.name for item in plan.items if item.paper == paper} == set(
-            read_yaml(paper_path(paper, "paper.yaml"))["items"]
+            read_yaml(paper_folder(paper).path / "paper.yaml")["items"]
         )
 
 
@@ -255,7 +255,8 @@ def test_no_solver_of_an_item_leaves_the_way_of_its_products_open(scale):
             if "product" not in known:
                 continue
             given = entry.get("parameters", entry.get("solver_parameters", {}))
-            for way in {given.get("product"), (given | entry.get("checkerboard", {}))["product"]}:
+            on_board = given | entry.get("checkerboard", {})
+            for way in {given.get("product"), on_board.get("product")}:
                 assert way in ("sparse", "dense", "lowrank"), f"{item.paper} {item.name}"
                 pinned += 1
     assert pinned > 8

@@ -16,9 +16,8 @@ def test_products_and_each_named_solver_are_warmed_up_once(tmp_path, monkeypatch
     knowing = "calls = []\nclass Knowing:\n    def warm_up(): calls.append(1)\n"
     (tmp_path / "warm_outside.py").write_text(knowing + "class Silent: ...\n")
     monkeypatch.syspath_prepend(tmp_path)
-    named = [{"solver": "warm_outside.Knowing"}, {"solver": "warm_outside.Silent"}]
-    missing = {"a": {"solver": "not_installed_anywhere.Solver"}}
-    warm_up([{"methods": named, "solvers": missing}, named[0]])
+    named = ["warm_outside.Knowing", "warm_outside.Silent", "not_installed_anywhere.Solver"]
+    warm_up([*named, named[0]])
     assert sys.modules["warm_outside"].calls == [1]
     for kernel in (panel_loops.accumulate, panel_loops.contract):
         assert {"float32", "float64"} <= {kinds[0].dtype.name for kinds in kernel.signatures}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,9 +14,15 @@ import pytest
 
 from kronbench.errors import InputError
 from kronbench.resources import ADDED_REGISTRIES
+from kronbench.solvers import import_object
 from kronbench_suite import resources
 from kronbench_suite.cli import main
-from kronbench_suite.commands.run_with import check_paper, plan_with_paper
+from kronbench_suite.commands.run_with import (
+    check_paper,
+    outside_of_options,
+    plan_with_paper,
+    plan_with_solvers,
+)
 from kronbench_suite.runner import provenance
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +83,43 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     assert "claims.csv" not in page
 
 
+@pytest.mark.workflow
+def test_the_same_folder_copied_inside_is_a_shipped_paper(tmp_path):
+    """Nothing else is edited: planned with all others, measured, drawn and judged."""
+    package = tmp_path / "src" / "kronbench_suite"
+    shutil.copytree(ROOT / "src" / "kronbench_suite", package)
+    shutil.copytree(FOLDER, package / "papers" / "aeberhard")
+    for name in ("Snakefile", "workflow", "config", "profiles"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    def run(*words):
+        done = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": f"{tmp_path / 'src'}:{ROOT / 'src'}"},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    smoke = ("--cores", "1", "--configfile", "config/smoke.yaml")
+    planned = run("snakemake", "aeberhard", *smoke, "--dry-run")
+    assert "aeberhard table-1: wine-178" in planned
+    item = "results/smoke/aeberhard/figure-1.pdf"
+    run("snakemake", item, "results/smoke/aeberhard/table-1.html", *smoke)
+    shown = pd.read_csv(tmp_path / item.replace(".pdf", ".csv"))
+    assert shown["neighbours"].tolist() == [1, 5, 15]  # by its own scales
+    said = run("kronbench_suite", "report", "--config", "results/smoke/config.yaml")
+    assert "claims of the papers, on these data: 2 holds, 1 contradicted" in said
+    assert (
+        "The classification performance of RDA"
+        in (tmp_path / "results/smoke/report/part.html").read_text()
+    )
+
+
 def test_its_contracts_are_those_of_the_shipped_papers(folder):
     parts = list(check_paper(*plan_with_paper(folder)))
     assert [wrong for _, wrong in parts] == [""] * 4
@@ -90,9 +134,7 @@ def test_its_contracts_are_those_of_the_shipped_papers(folder):
 
 
 def test_what_cannot_be_imported_is_said_of_its_file(folder, capsys):
-    edit(
-        folder / "measure" / "neighbours.py", "import KNeighbors", "import ANeighbors, KNeighbors"
-    )
+    edit(folder / "measure" / "neighbours.py", "import make_solver", "import make_solver, nothing")
     assert main(["check", str(folder)]) == 1
     said = capsys.readouterr().out
     assert (
@@ -130,7 +172,7 @@ def change(name, old, new):
         ),
         (remove("plot/accuracy.py"), "table-1: there is no module .*plot/accuracy.py"),
         (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
-        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 29: closing"),
+        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
         (change("plot/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
         (
             change("measure/neighbours.py", "from .left_out", "from .leftout"),
@@ -169,7 +211,7 @@ def change(name, old, new):
         ),
         (change("paper.yaml", "title:", "tilte:"), "tilte"),
         (
-            change("paper.yaml", "{neighbours: [1, 3", "{neighbors: [1, 3"),
+            change("paper.yaml", " neighbours: [1, 3", " neighbors: [1, 3"),
             "figure-1: unknown parameter 'neighbors': did you mean 'neighbours'",
         ),
         (
@@ -182,7 +224,7 @@ def change(name, old, new):
         ),
         (
             change("measure/neighbours.py", '("neighbours",)', '("neighbours",'),
-            "error: aeberhard figure-1: .* line 17: ",
+            "error: aeberhard figure-1: .* line 16: ",
         ),
         (
             change("measure/neighbours.py", "neighbours : numbers", "neighbours: numbers"),
@@ -203,9 +245,18 @@ def change(name, old, new):
         ),
         (
             change("measure/neighbours.py", "\nParameters", "\nParameter"),
-            "unknown parameter 'neighbours'; the docstring of measure/neighbours.py has: m",
+            "unknown parameter 'solver'; the docstring of measure/neighbours.py has: m",
         ),
-        (change("paper.yaml", "smoke:", "smok:"), "scales: smok: .* did you mean 'smoke'"),
+        (change("paper.yaml", "smoke:", "smok:"), "scales: unknown key 'smok'; known are: smoke"),
+        (
+            change("paper.yaml", "ScaledNeighbours,", "ScaledNeighbour,"),
+            "figure-1: unknown solver path 'kronbench_suite.papers.aeberhard.solvers.neighbours."
+            "ScaledNeighbour': .* did you mean 'ScaledNeighbours'",
+        ),
+        (
+            change("paper.yaml", "solvers.neighbours.", "solvers.neighbour."),
+            "aeberhard.solvers has no module 'neighbour': did you mean 'neighbours'",
+        ),
         (
             change("paper.yaml", "{neighbours: [1, 5", "{neighbuors: [1, 5"),
             "scales: smoke: papers.aeberhard.figure-1: unknown key 'neighbuors'",
@@ -299,8 +350,38 @@ def test_a_misspelt_folder_or_item_is_said(folder, given, sentence, command, mon
     assert error.count("\n") == 1
 
 
+SOLVER = "kronbench_suite.papers.aeberhard.solvers.neighbours.ScaledNeighbours"
+
+
+def test_a_solver_has_a_row_in_a_paper_that_takes_solvers_by_name(folder):
+    given = outside_of_options("kronbench.models.KronRidge", {"reg": 2.0}, "Mine")
+    with pytest.raises(InputError, match="no item of aeberhard takes further methods"):
+        plan_with_solvers(given, str(folder))
+    file = folder / "measure" / "left_out.py"
+    edit(file, "methods : keys of METHODS", "methods : solvers by name")
+    methods = "{1-NN: {solver: solvers.neighbours.ScaledNeighbours}}"
+    edit(folder / "paper.yaml", "{methods: [LDA, QDA, 1-NN]}", f"{{methods: {methods}}}")
+    forget()
+    plan, (item,), left_out = plan_with_solvers(given, str(folder), scale="smoke")
+    assert (plan.scale, item.name, left_out) == ("smoke-with-aeberhard-with-mine", "table-1", [])
+    assert plan.config["user"]["papers"] == [str(folder)]
+    assert item.parameters["methods"] == {
+        "1-NN": {"solver": SOLVER},
+        "Mine": {"solver": "kronbench.models.KronRidge", "parameters": {"reg": 2.0}},
+    }
+    assert item.solvers == (SOLVER, "kronbench.models.KronRidge")
+
+
+def test_the_code_of_its_own_solver_counts_for_the_items_that_name_it(folder):
+    plan, paper = plan_with_paper(folder)
+    module = SOLVER.rpartition(".")[0]
+    assert plan.item(paper, "figure-1").solvers == (SOLVER,)
+    assert module in provenance.table_code(plan.item(paper, "figure-1"))
+    assert type(import_object(SOLVER)(3)).__module__ == module
+
+
 def test_its_folds_are_those_of_its_own_protocol(folder):
-    edit(folder / "paper.yaml", "{neighbours: [1, 3, 5, 9, 15, 25]}", "{folds: [0]}")
+    edit(folder / "paper.yaml", "neighbours: [1, 3, 5, 9, 15, 25]}", "folds: [0]}")
     edit(folder / "paper.yaml", "{neighbours: [1, 5, 15]}", "{folds: [9]}")
     edit(folder / "measure" / "neighbours.py", "neighbours : n", "folds : n")
     plan, paper = plan_with_paper(folder, "smoke")

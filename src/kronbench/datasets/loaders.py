@@ -47,13 +47,13 @@ LOADERS: dict[str, Loader] = {
 
 
 def loader_of(entry: Entry) -> Loader:
-    """The `Loader` of an entry; ``measure.data:WINE`` is one of the folder of its own paper."""
+    """The `Loader` of an entry; ``module:NAME`` is one here, or in the folder of its own paper."""
     loader, named = LOADERS.get(entry.loader), f"{entry.name}: the loader '{entry.loader}'"
-    if ":" in entry.loader and entry.folder:
+    if ":" in entry.loader:
         module, _, name = entry.loader.partition(":")
         try:
-            path = f"kronbench_suite.papers.{entry.folder.name}.{module}"
-            loader = getattr(import_module(path), name)
+            of_paper = entry.folder and f"kronbench_suite.papers.{entry.folder.name}"
+            loader = getattr(import_module(f"{of_paper or __package__}.{module}"), name)
         except Exception as error:  # whatever a file from outside does on import
             raise InputError(f"{named}: {type(error).__name__}: {error}") from None
     if not isinstance(loader, Loader):

@@ -26,6 +26,7 @@ def make_figures(
     """Make everything, a paper or one item in the current checkout; the exit status."""
     check_checkout(cores)
     plan = plan_of_scale(scale)
+    # No target is everything, the name of a paper all of its items, a file one item.
     target = []
     if paper is not None and paper not in plan.papers:
         near = difflib.get_close_matches(paper, plan.papers) or plan.papers
@@ -85,6 +86,7 @@ def _run(plan, targets, options, only_shown):
         if not only_shown:
             module = {"kronbench": "kronbench_suite"}.get(command[0], command[0])
             done = subprocess.run([sys.executable, "-m", module, *command[1:]], check=False)
+            # A lock that a killed run left behind needs a command of its own.
             if done.returncode:
                 if any(Path(".snakemake/locks").glob("*")):
                     print(LOCKED, file=sys.stderr)

@@ -19,13 +19,14 @@ from kronbench.errors import InputError
 from kronbench.files import replacing
 from kronbench.yaml_files import read_yaml, validate
 from kronbench_suite.commands.figures import plan_of_scale
-from kronbench_suite.resources import package_of, paper_path
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.columns import Columns
 from kronbench_suite.runner.items import Item, Plan
 from kronbench_suite.runner.plans import load_plan, use_outside
-from kronbench_suite.runner.provenance import names_in
+from kronbench_suite.runner.provenance import docstring_of, names_in
 
 _LONGEST = 60  # characters of a name in that of its folder
+_OF_PAIRS = {"label matrix", "labelled pairs", "pairs"}  # kinds of data sets
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def outside_of_file(path: str | Path) -> Outside:
     path = whole_path(path)
     content = read_yaml(path)
     validate(content, "outside", path)
+    # Paths in the file start from its folder.
     for name in content["solvers"]:
         _check_name(name, f"{path}: solvers")
     registry = content.get("registry") and path.parent / content["registry"]
@@ -89,12 +91,17 @@ def plan_with_solvers(
 ) -> tuple[Plan, list[Item], list[str]]:
     """The plan of a scale with further methods, the items that show them, and why others do not.
 
-    ``paper`` and ``name`` say one paper or item, in place of those of ``outside``.
+    ``paper`` and ``name`` say one paper or item, in place of those of ``outside``; ``paper`` may
+    also be the folder of one.
     """
     use_outside(outside.user)
     for data in outside.datasets:
         datasets.describe(data)
+    # Start from the plan of the scale; a folder adds its paper to it.
     base = plan_of_scale(scale)
+    if paper and paper not in base.papers and Path(paper).is_dir():
+        base, paper = plan_with_paper(paper, scale)
+    # Change the parameters of each item that takes further methods; others are told, not run.
     wanted = ((paper, name or ""),) if paper else outside.items
     config = _config(base, outside.name, dict(outside.user))
     changed, refused = set(), []
@@ -107,8 +114,10 @@ def plan_with_solvers(
         items = config["papers"][item.paper]
         items[item.name] = {**items.get(item.name, {}), **changes}
         changed.add((item.paper, item.name))
+    # What was asked for by name and cannot be is an error.
     if refused and (not changed or any(name for _, name in wanted)):
         raise InputError("; ".join(refused))
+    # Items that draw the tables of a changed one show the new rows too.
     plan = load_plan(config)
     own = [item for item in plan.items if not item.numbers_of]
     return plan, [item for item in own if (item.paper, item.tables_of) in changed], refused
@@ -116,8 +125,8 @@ def plan_with_solvers(
 
 def _config(plan, name, user):
     """The configuration of a plan, of which results go to a folder of their own."""
-    own = {"scale": f"{plan.scale}-with-{name}", "user": user}
-    return copy.deepcopy(dict(plan.config)) | own
+    user = {**plan.config.get("user", {}), **user}
+    return copy.deepcopy(dict(plan.config)) | {"scale": f"{plan.scale}-with-{name}", "user": user}
 
 
 def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[Path]:
@@ -133,8 +142,15 @@ def write_rows(plan: Plan, items: Sequence[Item], outside: Outside) -> Iterator[
 
 
 def compares_methods(item: Item) -> bool:
-    """Whether an item takes further methods: its experiment offers ``with_solver``."""
-    return item.has_tables and "with_solver" in names_in(item.measure_module)
+    """Whether an item takes further methods.
+
+    Its measurement declares ``methods : solvers by name``, which is ``{solver: import path,
+    parameters: {...}}`` for each; or it makes the parameters of one more by ``with_solver``.
+    """
+    if not item.has_tables:
+        return False
+    declares = re.search(r"^methods : solvers by name\b", docstring_of(item.measure_module), re.M)
+    return bool(declares) or "with_solver" in names_in(item.measure_module)
 
 
 def _asked(plan, wanted):
@@ -161,10 +177,15 @@ def _changes(item, outside):
     experiment = import_module(item.measure_module)
     spec, changes = dict(item.parameters), {}
     for name, entry in outside.solvers.items():
+        # The name of a row must be new in every mapping by method.
         for methods in filter(lambda value: isinstance(value, Mapping), spec.values()):
             if name in methods:
                 raise InputError(f"'{name}' is the name of another method: choose a different one")
-        new = experiment.with_solver(spec, name, entry["solver"], entry["parameters"])
+        # Parameters that go beyond one entry of ``methods`` are made by the measurement.
+        if hasattr(experiment, "with_solver"):
+            new = experiment.with_solver(spec, name, entry["solver"], entry["parameters"])
+        else:
+            new = {"methods": {**spec["methods"], name: dict(entry)}}
         changes |= new
         spec |= new
     if outside.added and "added" in spec:
@@ -225,15 +246,9 @@ def plan_with_paper(folder: str | Path, scale: str = "default") -> tuple[Plan, s
     user = {"papers": [str(folder)]}
     use_outside(user)
     config = _config(plan_of_scale(scale), folder.name, user)
-    scales = read_yaml(folder / "paper.yaml").get("scales", {})
-    config["papers"] = {folder.name: scales.get(scale, {}), **config["papers"]}
+    config["papers"] = {folder.name: {}, **config["papers"]}
     plan = load_plan(config)
-    for name, overrides in scales.items():  # a fault at another scale is told now too
-        try:
-            plan_of_scale(name)
-            load_plan({**config, "papers": {folder.name: overrides}})
-        except InputError as error:
-            raise InputError(f"{folder / 'paper.yaml'}: scales: {name}: {error}") from None
+    # Its data sets are looked up now, as Snakemake would do before its first job.
     own = [item for item in plan.items if item.paper == folder.name]
     for name in (name for item in own for name in item.datasets):
         datasets.describe(name)
@@ -248,17 +263,28 @@ def check_paper(plan: Plan, paper: str) -> Iterator[tuple[str, str]]:
 
     That its files are there and fit each other is checked by :func:`load_plan` before.
     """
+    folder = paper_folder(paper)
     for item in plan.items:
         if item.paper != paper:
             continue
+        # Its modules: what they are called with, and what they declare.
         for part, module in (("measure", item.measure), ("plot", item.plot)):
             if module:
-                path = f"{package_of(paper)}.{part}.{module}"
                 try:
-                    wrong = "; ".join(_wrong(import_module(path), part))
+                    wrong = "; ".join(_wrong(import_module(folder.module(part, module)), part))
                 except Exception as error:  # whatever a file from outside does on import
                     wrong = f"it cannot be imported: {type(error).__name__}: {error}"
-                yield f"{item.name}: {paper_path(paper, part, module)}.py", wrong
+                yield f"{item.name}: {folder.path / part / module}.py", wrong
+
+
+def solvers_of_pairs(plan: Plan, paper: str) -> list[str]:
+    """The import paths of the solvers in a paper's own folder that its items run on pairs."""
+    paths = set()
+    for item in plan.items:
+        kinds = {datasets.describe(name)["kind"] for name in item.datasets}
+        if item.paper == paper and kinds <= _OF_PAIRS:
+            paths.update(item.solvers)
+    return sorted(path for path in paths if path.startswith(paper_folder(paper).package))
 
 
 def _wrong(module, part):

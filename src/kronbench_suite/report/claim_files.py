@@ -19,7 +19,7 @@ from kronbench.solvers import nearest
 from kronbench.yaml_files import read_yaml, validate
 from kronbench_suite.report.checks import CHECKS
 from kronbench_suite.report.verdicts import PAPER
-from kronbench_suite.resources import claim_files
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.columns import Columns, columns_measured, columns_shown
 from kronbench_suite.runner.items import Plan
 from kronbench_suite.runner.plans import load_scales
@@ -47,7 +47,7 @@ def load_statements(plan: Plan) -> Statements:
     statements = Statements([], [])
     seen, words = set(), functools.cache(functools.partial(_words, plan))
     for paper in plan.papers:
-        for path in claim_files(paper):
+        for path in paper_folder(paper).claims:
             file = "/".join(("papers", *path.parts[-3:]))
             content = read_yaml(path)
             validate(content, "claims", file)

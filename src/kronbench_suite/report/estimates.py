@@ -1,10 +1,14 @@
-"""What is computed from measured points: exponents, signs of disturbance."""
+"""What is computed from measured points: means, exponents, signs of disturbance."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+
+from kronbench.intervals import half_width
 
 
 def exponent(sizes: ArrayLike, values: ArrayLike) -> float:
@@ -20,3 +24,21 @@ def exponent(sizes: ArrayLike, values: ArrayLike) -> float:
 def disturbed(frame: pd.DataFrame) -> bool:
     """Whether any row was measured while the machine was busy with something else."""
     return "busy" in frame and bool(frame["busy"].isin([True, "True"]).any())
+
+
+def means(
+    frame: pd.DataFrame, by: Sequence[str], values: Sequence[str], test_over_train: float = 0.0
+) -> pd.DataFrame:
+    """One row for each entry of the columns ``by``: means of ``values`` over its other rows.
+
+    The column ``<value> ±`` is half the width of the 95 % interval of a mean, missing for a single
+    row, and ``repeats`` is their number; a layout shows both by ``auc: {spread: auc ±}``. Folds
+    share training points: give their ``test_over_train`` (:func:`kronbench.intervals.half_width`),
+    such as ``item.protocol["test_over_train"]``. A value that is missing makes its mean missing.
+    """
+    groups = frame.groupby(list(by), sort=False)
+    shown = groups.size().to_frame("repeats")
+    for value in values:
+        shown[value] = groups[value].agg(lambda numbers: numbers.mean(skipna=False))
+        shown[f"{value} ±"] = groups[value].agg(half_width, test_over_train)
+    return shown.reset_index()

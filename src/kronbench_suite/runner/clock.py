@@ -24,18 +24,27 @@ _HOST = "host of a virtual machine"
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """What a clock saw of some work."""
+    """What a clock saw of some work; :meth:`columns` makes it the columns of a row.
 
-    seconds: float  # wall seconds of the repeats: median, smallest, largest
+    - ``seconds``, ``seconds_low``, ``seconds_high``: wall seconds of the ``repeats``: median,
+      smallest, largest.
+    - ``cpu_seconds``: the median, of all threads of the process together.
+    - ``waiting``: share of the time for which the thread that waited longest was ready to run
+      while other programs had the processors. One late thread delays all others, so the longest
+      wait counts. It is 0 on a calm machine, or where the system does not report it.
+    - ``threads``: that the work was allowed.
+    - ``busy``: more than a tenth of the time was spent ``waiting``, so the seconds are not those
+      of the work. The page stamps such a row, and a claim is judged by it only where the
+      verdict is the same without what was waited for.
+    """
+
+    seconds: float
     seconds_low: float
     seconds_high: float
     repeats: int
-    cpu_seconds: float  # median, of all threads of the process together
-    # Share of the time for which the thread that waited longest was ready to run while other
-    # programs had the processors. One late thread delays all others, so the longest wait counts.
-    # It is 0 on a calm machine, or where the system does not report it.
+    cpu_seconds: float
     waiting: float
-    threads: int  # that the work was allowed
+    threads: int
 
     @property
     def busy(self) -> bool:

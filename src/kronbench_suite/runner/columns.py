@@ -24,29 +24,35 @@ class Columns:
 
     A table need not have all of them. All others are determined by the mathematics, the data and
     the seed, and are compared between runs. ``a | b`` has those of both; what ``b`` says counts.
+
+    - ``key``: they tell the rows apart: no two rows have the same values in all of them.
+    - ``repeats``: those of the key that tell repeats of one measurement apart: folds, splits,
+      draws.
+    - ``clock``: read from a clock, or in proportion to it: seconds, rates. Claims never judge
+      them.
+    - ``ratios_of_clock``: ratios and exponents of seconds of one run: judged, but not compared
+      between runs.
+    - ``conditions``: how a row was measured: memory, threads, other programs, where the data came
+      from. Not compared between runs.
+    - ``rounding``: what only rounding makes: deviations of two exact ways from each other, and
+      ``x_reversed``, the number ``x`` in another order of sums, missing where both orders agree.
+      Compared between runs, but other instructions may move it (docs/comparing.md).
     """
 
-    # They tell the rows apart: no two rows have the same values in all of them.
     key: tuple[str, ...] = ()
-    # Those of the key that tell repeats of one measurement apart: folds, splits, draws.
     repeats: tuple[str, ...] = ()
-    # Read from a clock, or in proportion to it: seconds, rates. Claims never judge them.
     clock: tuple[str, ...] = ()
-    # Ratios and exponents of seconds of one run: judged, but not compared between runs.
     ratios_of_clock: tuple[str, ...] = ()
-    # How a row was measured: memory, threads, other programs, where the data came from. Not
-    # compared between runs.
     conditions: tuple[str, ...] = ()
-    # What only rounding makes: deviations of two exact ways from each other, and ``x_reversed``,
-    # the number ``x`` in another order of sums, missing where both orders agree. Compared between
-    # runs, but other instructions may move it (docs/comparing.md).
     rounding: tuple[str, ...] = ()
 
     def __or__(self, other: Columns) -> Columns:
         parts = {}
+        # A column has one kind, that of ``other`` if both declare it.
         for kind in _KINDS:
             mine = (name for name in getattr(self, kind) if name not in other)
             parts[kind] = (*mine, *getattr(other, kind))
+        # These two are marks on columns that have a kind, or are compared.
         for kind in ("repeats", "rounding"):
             parts[kind] = (*getattr(self, kind), *getattr(other, kind))
         return Columns(**parts)
@@ -95,9 +101,10 @@ class Columns:
 
 _KINDS = ("key", "clock", "ratios_of_clock", "conditions")
 
-# The end of a column's name that has the numbers of another order of sums, and the part of a
-# number beyond which these differ: a million times the rounding of one operation and more.
+# The end of a column's name that has the numbers of another order of sums.
 REVERSED = "_reversed"
+# The part of a number beyond which two orders of sums have other numbers: a million times the
+# rounding of one operation and more.
 _APART = 1e-9
 
 # What the runner adds to each row.
@@ -153,10 +160,8 @@ def declared(module: str) -> Columns | None:
 
 def columns_measured(item: Item) -> Columns:
     """The columns of the result tables of an item, those of the runner among them."""
-    columns = declared(item.measure_module)
-    if columns is None:
-        raise InputError(f"{item.measure_module} has no COLUMNS: define what its columns are")
-    return RUNNER | columns
+    # The plan refuses a measurement without COLUMNS, so there is a declaration.
+    return RUNNER | declared(item.measure_module)
 
 
 def columns_shown(item: Item) -> Columns:

@@ -17,7 +17,7 @@ import yaml
 
 from kronbench.errors import InputError
 from kronbench.files import write_text
-from kronbench_suite.resources import package_of, printed_path
+from kronbench_suite.resources import paper_folder
 
 RESULTS = Path("results")
 
@@ -42,18 +42,19 @@ class Item:
     plot_options: Mapping = dataclasses.field(default_factory=dict)
     printed: str | list[str] | None = None
     timed: bool = False
+    solvers: tuple[str, ...] = ()  # the import paths of those that its parameters name
     keeps_predictions: bool = False
     numbers_of: tuple[Item, ...] = ()  # items whose numbers it brings together; measures none
 
     @property
     def measure_module(self) -> str:
         """The import path of the module that measures it, in the folder of its paper."""
-        return f"{package_of(self.paper)}.measure.{self.measure}"
+        return paper_folder(self.paper).module("measure", self.measure)
 
     @property
     def plot_module(self) -> str:
         """The import path of the module that draws it, in the folder of its paper."""
-        return f"{package_of(self.paper)}.plot.{self.plot}"
+        return paper_folder(self.paper).module("plot", self.plot)
 
     @property
     def folder(self) -> Path:
@@ -88,7 +89,7 @@ class Item:
     def printed_files(self) -> list[Path]:
         """The files of the paper's numbers for it."""
         names = [self.printed] if isinstance(self.printed, str) else self.printed or ()
-        return [printed_path(self.paper, name) for name in names]
+        return [paper_folder(self.paper).printed(name) for name in names]
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -159,6 +160,7 @@ class Plan:
         Of the papers those that the item needs, with its overrides; without item all, with none.
         """
         papers: dict[str, dict] = {} if item else {paper: {} for paper in self.papers}
+        # The tables may be those of another item, whose overrides count then.
         for one in (item, *item.numbers_of) if item else ():
             mine, overrides = papers.setdefault(one.paper, {}), self.config["papers"][one.paper]
             mine |= {key: overrides[key] for key in [one.tables_of] if key in overrides}
@@ -220,6 +222,7 @@ class Plan:
 
     def save(self) -> Path:
         """Write the merged configuration, unless it stands there already."""
+        # A file that is written anew has a new time, by which Snakemake would repeat the page.
         if not (self.config_file.exists() and self.config_file.read_text() == self.text):
             write_text(self.config_file, self.text)
         return self.config_file

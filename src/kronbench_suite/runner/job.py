@@ -22,9 +22,9 @@ from kronbench.datasets import Dataset
 from kronbench.errors import InputError
 from kronbench.files import replacing_all
 from kronbench.linalg._native.switch import SWITCHED_OFF
-from kronbench_suite.resources import package_of
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.clock import Stopwatch, peak_mib
-from kronbench_suite.runner.columns import RUNNER, columns_measured
+from kronbench_suite.runner.columns import RUNNER
 from kronbench_suite.runner.items import Item, Plan
 from kronbench_suite.runner.provenance import made_from
 from kronbench_suite.runner.seeds import generator
@@ -37,19 +37,21 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
 
     Of an item that keeps predictions also those, the arrays of ``frame.attrs["predictions"]``.
     """
+    # Refuse what has no table of its own: the job would overwrite the table of another item.
     place = f"{item.paper} {item.name}"
     if not item.has_tables:
         raise InputError(f"{place} measures nothing itself; make it with: {item.workflow_command}")
     if part not in item.parts:
         raise InputError(f"{place} has no part '{part}'; it has: {', '.join(item.parts)}")
+    # Open the data that the workflow prepared, or prepare them where the job runs alone.
     data = None
     if item.datasets:
         folder = plan.data_folder(part)
         data = Dataset.open(folder if folder.exists() else plan.prepare(part))
-    # Before anything of it is imported: files may be edited while the job runs.
+    # The digests are taken before the import, since files may be edited while the job runs.
     digests = made_from(plan, item, part)
-    # Before the watch starts, and before threads are limited: those of libraries that are loaded.
-    importlib.import_module(item.measure_module)
+    # Libraries are loaded before the watch starts, and before their threads are limited.
+    measurement = importlib.import_module(item.measure_module)
     if item.timed:  # other jobs have no use for all that it imports
         from kronbench_suite.runner.warm_up import warm_up
     threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
@@ -57,11 +59,12 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
     watch = Stopwatch()
     with threadpoolctl.threadpool_limits(threads):
         if item.timed:  # code that was edited since the run began would be compiled on the clock
-            warm_up([item.parameters])
+            warm_up(item.solvers)
         name = f"{item.paper}.{item.measure}"
         with watch:
             frame = run_measurement(name, dict(item.parameters), data, part)
         surroundings = describe(threads)
+    # Record beside the table how it was made: what it rests on, how long it took, and where.
     table = item.table(part)
     sidecar = {
         "paper": item.paper,
@@ -71,7 +74,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "parameters": dict(item.parameters),
         "made_from": digests,
         "command": item.command(part),
-        "columns": columns_measured(item).record(frame),
+        "columns": (RUNNER | measurement.COLUMNS).record(frame),
         "skipped": frame.attrs.get("skipped", []),
         "seconds": round(watch.seconds, 3),
         "cpu_seconds": round(watch.cpu_seconds, 3),
@@ -79,6 +82,7 @@ def run_job(plan: Plan, item: Item, part: str, threads: int) -> Path:
         "data": data.provenance if data is not None else None,
         "environment": surroundings,
     }
+    # Write all files or none: a killed job leaves no table without its sidecar.
     files = [table, table.with_suffix(".json")]
     if item.keeps_predictions:
         files.append(table.with_suffix(".npz"))
@@ -99,9 +103,10 @@ def run_measurement(
     ``dataset`` is spelt as in the paper; ``peak_mib`` is that of the process so far.
     """
     paper, _, name = measurement.partition(".")
-    module = importlib.import_module(f"{package_of(paper)}.measure.{name}")
+    module = importlib.import_module(paper_folder(paper).module("measure", name))
     rng = generator(spec["seed"], name, data.name if data is not None else "")
     frame = module.run(spec, data, rng)
+    # A measurement that has several data sets or processes names them, or their memory, itself.
     if "dataset" not in frame:
         frame.insert(0, "dataset", dataset)
     frame["source"] = data.source if data is not None else "generated"

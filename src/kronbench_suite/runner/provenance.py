@@ -21,8 +21,8 @@ from pathlib import Path
 
 from kronbench.errors import InputError
 from kronbench.resources import LIBRARY
-from kronbench.solvers import find_module, import_paths, nearest
-from kronbench_suite.resources import claim_files, package_path, paper_path
+from kronbench.solvers import find_module, nearest
+from kronbench_suite.resources import package_path, paper_folder
 from kronbench_suite.runner.items import Item, Plan
 
 # Excluded from the digest: these modules carry names, paths and sentences. Whatever they decide
@@ -60,7 +60,7 @@ def table_code(item: Item) -> dict[str, str]:
     file of its module.
     """
     modules, foreign = ["kronbench", "kronbench_suite.runner.job", item.measure_module], {}
-    for path in import_paths(item.parameters):
+    for path in item.solvers:
         module, _, name = path.rpartition(".")
         if file_of(module):
             modules.append(_defining_module(module, name))
@@ -106,8 +106,8 @@ def page_digest(plan: Plan) -> str:
     """One sha256 of what the page depends on beside results."""
     files = [file for item in plan.items for file in item.printed_files]
     files += package_path("report", "templates").iterdir()
-    for paper in plan.papers:
-        files += [paper_path(paper, "paper.yaml"), *claim_files(paper)]
+    for folder in map(paper_folder, plan.papers):
+        files += [folder.path / "paper.yaml", *folder.claims]
     if (verdicts := plan.accepted / "verdicts.csv").exists():
         files.append(verdicts)
     # What changed since is asked by the page of accepted tables alone, which is no job.
@@ -135,6 +135,7 @@ def _words_in(module):
 def _code_of(*modules: str, but: Iterable[str]) -> dict[str, str]:
     """The sha256 of the code of what modules import, directly or not, themselves included."""
     seen, waiting, found = set(but), list(modules), {}
+    # Walk the imports depth first; ``but`` counts as seen, so what only it imports is left out.
     while waiting:
         name = waiting.pop()
         if name not in seen:
@@ -192,24 +193,26 @@ def names_in(module: str) -> frozenset[str] | None:
 
 @functools.cache
 def parameters_of(experiment: str) -> dict[str, tuple]:
-    """The parameters that an experiment reads, each with all values that it can have, if it says.
+    """The parameters that a measurement reads, each with all values that it can have, if it says.
 
     They are those of the section "Parameters" in the docstring of its module and of all modules of
-    papers that it imports. A line says what each means, or that it is ``keys of`` a mapping of the
-    module, in which its values are looked up: that mapping has all that it can have.
+    papers that it imports, one a line; an indented line continues the line before.
+
+    - ``neighbours : numbers of neighbours`` says what a parameter means.
+    - ``methods : keys of METHODS`` says that its values are looked up in a mapping which the
+      module writes out: only its keys can be given.
+    - ``methods : solvers by name`` says that it is ``{name: {solver: import path, parameters:
+      {...}}}``: then ``kronbench run-with my.Solver`` adds one.
+
+    ``solver: solvers.module.Class`` in ``paper.yaml`` is a class in the paper's own ``solvers/``.
+    An import path is checked before any job, and the code behind it counts for the item.
     """
-    seen, waiting, found = set(), [experiment], {}
-    while waiting:
-        name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        imports = [imported for imported in read_module(name)[2] if _OF_PAPER.match(imported[0])]
-        waiting += [_defining_module(*imported) for imported in imports]
-        tree = parsed(file_of(name))
-        body = [node for node in tree.body if isinstance(node, ast.Assign)]
+    found = {}
+    for name in filter(_OF_PAPER.match, _code_of(experiment, but=_CARRIERS)):
+        body = [node for node in parsed(file_of(name)).body if isinstance(node, ast.Assign)]
         known = {ast.unparse(node.targets[0]): node.value for node in body}
-        for line in _parameter_lines(ast.get_docstring(tree) or ""):
+        # ``name : meaning``, or ``name : keys of MAPPING``, whose keys are read off its source.
+        for line in _parameter_lines(docstring_of(name)):
             try:
                 key, mapping = re.fullmatch(r"(\w+) : (?:keys? of (\w+)|\S).*", line).groups()
                 choices = known[mapping].keys if mapping else ()
@@ -247,11 +250,13 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
             imports += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             origin = resolve_name("." * node.level + (node.module or ""), package)
+            # A relative import has a level, one for each point before the name of the module.
             for alias in node.names:
                 handed_on[alias.asname or alias.name] = (origin, alias.name)
                 # in a stub: from .krylov import cg as cg
                 imports += [] if node in on_demand else [(origin, alias.name)]
     imports = [found for found in imports if _is_own(found[0])]
+    # An import that leads to no file would drop out of the digest: tell it before any job.
     for module, part in imports:
         if not (file_of(module) or file_of(f"{module}.{part}")):
             parts = module.split(".")
@@ -262,6 +267,11 @@ def read_module(name: str) -> tuple[str, dict[str, tuple[str, str]], list[tuple[
             raise InputError(f"{file} imports {module}, and there is no such module{hint}")
     code = _sha256(_code(tree, file.read_text(encoding="utf-8").splitlines()).encode())
     return code, handed_on, imports
+
+
+def docstring_of(module: str) -> str:
+    """The docstring of a module with a file, "" where it has none."""
+    return ast.get_docstring(parsed(file_of(module))) or ""
 
 
 def parsed(file: Path) -> ast.Module:

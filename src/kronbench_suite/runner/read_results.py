@@ -28,6 +28,7 @@ def other_data_of(item: Item) -> dict[str, str]:
 
 def read_results(item: Item) -> pd.DataFrame:
     """All tables of an item; or the numbers of others, in the column ``of`` (paper/item) whose."""
+    # An item has either tables of its own or the numbers of others.
     frames = [
         read_numbers(other).assign(of=f"{other.paper}/{other.name}") for other in item.numbers_of
     ]

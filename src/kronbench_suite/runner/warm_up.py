@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from kronbench.evaluation import concordance_index, macro_auc, micro_auc, roc_au
 from kronbench.linalg import csi, incomplete_cholesky
 from kronbench.pairs import SampledKroneckerOperator
 from kronbench.pairs.data import small_pairs
-from kronbench.solvers import SolverMissing, import_paths, import_solver
+from kronbench.solvers import SolverMissing, import_solver
 
 
-def warm_up(parameters: Iterable[Mapping]) -> None:
-    """Run each compiled product, factorization and metric once, and the solvers that jobs name.
+def warm_up(solvers: Iterable[str]) -> None:
+    """Run each compiled product, factorization and metric once, and solvers by import path.
 
     numba keeps the code in its cache. A solver knows itself what it needs: the class method
     ``warm_up`` is called where it has one.
@@ -24,6 +24,7 @@ def warm_up(parameters: Iterable[Mapping]) -> None:
     pairs, y = small_pairs()
     features = pairs.row_features
     gram = features @ features.T
+    # Products of each way and precision, with one vector and with several.
     for dtype in (np.float64, np.float32):
         for method in ("sparse", "dense", "lowrank"):
             operator = SampledKroneckerOperator(
@@ -35,13 +36,15 @@ def warm_up(parameters: Iterable[Mapping]) -> None:
         sums = rng.random((320, 320))
         operator = SampledKroneckerOperator(sums, sums, few, few, method="sparse", dtype=dtype)
         operator.matvec(few)
+    # Factorizations and metrics that measurements call beside solvers.
     incomplete_cholesky(gram)
     csi(gram, features[:, :1], max_rank=4)
     concordance_index(y, rng.random(len(y)))
     roc_auc(y, rng.random(len(y)))
     macro_auc(y.reshape(12, 12), rng.random((12, 12)), axis=1)
     micro_auc(y.reshape(12, 12), rng.random((12, 12)))
-    for path in sorted({path for some in parameters for path in import_paths(some)}):
+    # Solvers that say what they compile; one of a package that is not installed is left out.
+    for path in sorted(set(solvers)):
         with contextlib.suppress(SolverMissing):  # the experiment reports the reason
             solver = import_solver(path)
             if hasattr(solver, "warm_up"):

@@ -10,7 +10,7 @@ from kronbench.models import KronSVM
 from kronbench_suite.papers.airola.measure import scaling
 from kronbench_suite.papers.airola.measure.scaling import Folds, Solvers
 from kronbench_suite.papers.airola.plot.scaling import draw
-from kronbench_suite.resources import printed_path
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.clock import Timing
 from kronbench_suite.runner.job import run_measurement
 from kronbench_suite.runner.processes import fresh_process
@@ -112,7 +112,7 @@ def test_points_beyond_the_time_cap_are_not_run_and_end_the_curve(data, monkeypa
     assert (end["size"], end["task"]) == (400, "training")
     assert end["next_seconds"] == pytest.approx(1000)
 
-    printed = printed_path("airola", "figure6-text.csv")
+    printed = paper_folder("airola").printed("figure6-text.csv")
     item = SimpleNamespace(printed_files=[printed], plot_options={})
     training, prediction, _ = draw(frame, item).axes
     crosses = [

@@ -18,7 +18,7 @@ from kronbench_suite.papers.bach.measure import minimal_rank
 from kronbench_suite.papers.bach.measure.repeated_ranks import _numerical_rank
 from kronbench_suite.papers.bach.plot import minimal_rank as table, rank_readings, repeated_ranks
 from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.resources import printed_path
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.job import run_measurement
 from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.runner.seeds import generator
@@ -203,7 +203,7 @@ def test_captions_count_the_readings(drawn):
 
 def test_figure_2_is_judged_row_by_row_on_the_paper_s_data():
     claims = {claim["id"]: claim for claim in load_statements(PLAN).claims}
-    printed = pd.read_csv(printed_path("bach", "figure2-ranks.csv"))
+    printed = pd.read_csv(paper_folder("bach").printed("figure2-ranks.csv"))
     drawn = load_scales()[2].item("bach", "repeated/figure-2").datasets
     other = set()
     for key in printed["key"]:

@@ -15,7 +15,7 @@ from kronbench.evaluation import AFFINITY_SCORES, additive_scores, affinity_scor
 from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
-from kronbench_suite.resources import printed_path
+from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.field_best import best_of
 
 _OF_PAIRS = ("rows", "cols", "labels", "positive")  # of the kept predictions of a run
@@ -65,7 +65,8 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
                 "best": best["scores"].get(metric) if best else None,
             }
         )
-    articles = pd.read_csv(printed_path("field", "deepdta.csv"), dtype=str, keep_default_na=False)
+    file = paper_folder("field").printed("deepdta.csv")
+    articles = pd.read_csv(file, dtype=str, keep_default_na=False)
     folds = articles.pop("setting").str.replace("setting ", "deepdta-")
     articles = articles[(articles.pop("dataset") == loaded.name) & (folds == fold)]
     return {

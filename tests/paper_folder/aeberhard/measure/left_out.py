@@ -11,18 +11,17 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 from sklearn.model_selection import LeaveOneOut, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from kronbench_suite.runner.columns import Columns
+
+from ..solvers.neighbours import ScaledNeighbours
 
 COLUMNS = Columns(key=("method",))
 
 METHODS = {
     "LDA": LinearDiscriminantAnalysis(),
     "QDA": QuadraticDiscriminantAnalysis(),
-    "1-NN": make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
+    "1-NN": ScaledNeighbours(1),
 }
 
 

@@ -2,14 +2,13 @@
 
 Parameters
 ----------
+solver : classifier by its neighbours
 neighbours : numbers of neighbours
 """
 
 import pandas as pd
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
+from kronbench.solvers import make_solver
 from kronbench_suite.runner.columns import Columns
 
 from .left_out import accuracy
@@ -23,6 +22,6 @@ def run(spec, data, rng):
     """One row for each number of neighbours."""
     rows = []
     for k in spec["neighbours"]:
-        model = make_pipeline(StandardScaler(), KNeighborsClassifier(k))
+        model = make_solver(spec["solver"], n_neighbors=k)
         rows.append({"neighbours": k, "accuracy": accuracy(model, data)})
     return pd.DataFrame(rows)

@@ -2,7 +2,7 @@
 
 Parameters
 ----------
-methods : solver of each method, its parameters, and what is chosen by inner folds
+methods : solvers by name, each with its parameters and what is chosen by inner folds
 grids : values to choose from, by parameter, perhaps by folds and checkerboards
 inner_folds : inner rounds that choose
 folds : rounds of the cross-validation
@@ -73,12 +73,6 @@ def run(spec, data, rng):
     frame = pd.DataFrame(rows).assign(cross_validated=place == "folds")
     frame.attrs["skipped"] = skipped
     return frame
-
-
-def with_solver(spec, name, solver, given):
-    """The parameters that change where a solver from outside is one more method."""
-    entry = {"solver": solver, "parameters": dict(given)}
-    return {"methods": {**spec["methods"], name: entry}}
 
 
 def splits(spec, data):

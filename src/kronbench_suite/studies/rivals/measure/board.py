@@ -2,7 +2,7 @@
 
 Parameters
 ----------
-methods : import path of each method, its inputs, and values to choose from
+methods : solvers by name, each with its inputs and values to choose from
 means : methods of which the mean is scored, by its name
 added : files of rows that others have measured
 settings : what is new in a test pair
@@ -80,12 +80,6 @@ def run(spec, data, rng):
     frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
     frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
     return frame
-
-
-def with_solver(spec, name, solver, given):
-    """The parameters that change where a solver from outside is one more method."""
-    entry = {"solver": solver, "parameters": dict(given)}
-    return {"methods": {**spec["methods"], name: entry}}
 
 
 def _added(spec, dataset, rows):

@@ -1,0 +1,34 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from kronbench_suite.report.estimates import means
+
+
+def test_means_have_the_interval_of_students_distribution_over_the_other_rows():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        [
+            {"method": method, "fold": fold, "auc": rng.random(), "error": rng.random()}
+            for method, folds in (("B", 5), ("A", 3), ("once", 1))
+            for fold in range(folds)
+        ]
+    )
+    shown = means(frame, by=["method"], values=["auc", "error"]).set_index("method")
+    assert shown.index.tolist() == ["B", "A", "once"]  # as they come, not by the alphabet
+    assert shown["repeats"].tolist() == [5, 3, 1]
+    for (method, value), half in shown.loc[["B", "A"], ["auc ±", "error ±"]].stack().items():
+        numbers = frame.loc[frame["method"] == method, value.removesuffix(" ±")]
+        low, high = stats.t.interval(0.95, len(numbers) - 1, numbers.mean(), stats.sem(numbers))
+        assert shown.loc[method, value.removesuffix(" ±")] == pytest.approx((low + high) / 2)
+        assert half == pytest.approx((high - low) / 2)
+    assert np.isnan(shown.loc["once", "auc ±"])
+
+
+def test_folds_that_share_points_have_wider_intervals_and_a_missing_number_no_mean():
+    frame = pd.DataFrame({"method": ["A"] * 3 + ["B"] * 2, "auc": [0.1, 0.4, 0.2, 0.5, np.nan]})
+    plain, folds = (means(frame, ["method"], ["auc"], share) for share in (0.0, 0.25))
+    wider = folds["auc ±"][0] / plain["auc ±"][0]
+    assert wider == pytest.approx(np.sqrt((1 / 3 + 0.25) / (1 / 3)))
+    assert np.isnan(folds["auc"][1])
