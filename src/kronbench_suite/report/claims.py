@@ -12,9 +12,9 @@ import pandas as pd
 
 from kronbench_suite.report.checks import CHECKS, swapped
 from kronbench_suite.report.claim_files import compared_in, shown_by
-from kronbench_suite.report.estimates import disturbed
 from kronbench_suite.report.numbers import format_entry, format_number
 from kronbench_suite.report.outcomes import NotMeasured, Outcome, without
+from kronbench_suite.report.timed_points import disturbed
 from kronbench_suite.report.verdicts import (
     CONTRADICTED,
     NEW_DATA,
@@ -97,7 +97,7 @@ def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
 
 
 def asks(claim: Mapping) -> str:
-    """Whether test sets are its repeats, so that it speaks of new data, or draws on these data."""
+    """NEW_DATA where its repeats are test sets, THESE_DATA where they are repetitions or none."""
     check = claim.get("check", {})
     ratios = (check.get("test_over_train", 0), check.get("spread", {}).get("test_over_train", 0))
     return NEW_DATA if max(ratios) > 0 else THESE_DATA
@@ -247,11 +247,11 @@ def _whatever_the_load(kind, rows, arguments, found, waiting):
 
 
 def control(claims: list[dict], plan: Plan) -> Counter:
-    """Verdicts of ``one_more_draw`` on printed numbers that are swapped among the methods."""
+    """Verdicts of ``one_more_repetition`` on printed numbers swapped among the methods."""
     found = Counter()
     for claim in claims:
         arguments = dict(claim.get("check", {}))
-        if arguments.pop("kind", None) == "one_more_draw":
+        if arguments.pop("kind", None) == "one_more_repetition":
             # Only what was judged counts: rows may be missing at this scale, or be surrogates.
             frame, where = rows_of(claim, plan), arguments.pop("where", None)
             if judge(claim, frame, plan.scale).verdict != UNTESTED:

@@ -16,7 +16,7 @@ from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
 from kronbench_suite.resources import printed_path
-from kronbench_suite.runner.field_best import best_of
+from kronbench_suite.studies.field.measure.stored_best import best_of
 
 _OF_PAIRS = ("rows", "cols", "labels", "positive")  # of the kept predictions of a run
 _SHOWN = 5  # ids named in a message
@@ -87,7 +87,7 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
 
 
 def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.DataFrame:
-    """Scores of each method in a file of predictions: means over draws, a row for each setting.
+    """Scores of each method in a file of predictions: a row for each setting, means over splits.
 
     The file is ``results/<scale>/rivals/tables/table-1/<data set>.npz``. Each of ``means`` names
     methods, whose mean is scored as a further one: of scores with the mean 0 and the deviation 1,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench_suite.report.estimates import disturbed, exponent
+from kronbench_suite.report.timed_points import disturbed, exponent
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 # Airola & Pahikkala, tables 3 (dual) and 4 (primal): baseline and proposed.

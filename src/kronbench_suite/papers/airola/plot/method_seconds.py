@@ -1,7 +1,7 @@
 """Processor seconds of each method, beside the printed values."""
 
 from kronbench_suite.papers.airola.plot.rows import printed_number, rows_by
-from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.timed_points import disturbed
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 from matplotlib.lines import Line2D
 
-from kronbench_suite.report.estimates import disturbed
 from kronbench_suite.report.numbers import read_printed
 from kronbench_suite.report.style import SMALL, coinciding, new_figure
+from kronbench_suite.report.timed_points import disturbed
 
 MARKERS = ".s^vDp"  # of the weights, from the smallest
 _REMARKS = {

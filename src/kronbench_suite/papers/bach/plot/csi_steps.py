@@ -2,8 +2,8 @@
 
 from matplotlib.ticker import NullFormatter
 
-from kronbench_suite.report.estimates import disturbed, exponent
 from kronbench_suite.report.style import new_figure
+from kronbench_suite.report.timed_points import disturbed, exponent
 
 _WHOLES = {"total": "CSI", "incomplete Cholesky": "incomplete Cholesky"}
 _OTHER_ROWS = ("total, by rank", "one iteration")

@@ -1,4 +1,4 @@
-"""Smallest ranks over several draws of the ten splits, beside the printed ones."""
+"""Smallest ranks over several repetitions with other splits, beside the printed ones."""
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,8 @@ def tabulate(frame, item, printed):
             full = measured[measured["decomposition"] == "full"]
             read = (measured["bound"] == options["bound"]) & (measured["stop"] == options["stop"])
             for key, name in {"cholesky": "Cholesky", "csi": "CSI"}.items():
-                of_draws = measured[read & (measured["decomposition"] == key)]
-                logs, first = of_draws["doublings"], of_draws.iloc[0]
+                read_ranks = measured[read & (measured["decomposition"] == key)]
+                logs, first = read_ranks["doublings"], read_ranks.iloc[0]
                 mean, theirs = logs.mean(), printed.loc[dataset, f"rank_{key}"]
                 several = len(logs) > 1
                 further = interval_factor(len(logs), 1.0) * logs.std() if several else np.nan
@@ -29,13 +29,13 @@ def tabulate(frame, item, printed):
                     "dataset": dataset,
                     "selection": selection,
                     "decomposition": name,
-                    "draws": len(logs),
+                    "repetitions": len(logs),
                     "rank": 2**mean,
                     "from": 2 ** (mean - further),
                     "to": 2 ** (mean + further),
-                    "lowest": of_draws["reached"].min(),
-                    "highest": of_draws["reached"].max(),
-                    "not reached": of_draws["rank"].isna().sum(),
+                    "lowest": read_ranks["reached"].min(),
+                    "highest": read_ranks["reached"].max(),
+                    "not reached": read_ranks["rank"].isna().sum(),
                     "paper rank": theirs,
                     "doublings": mean,
                     "±": half_width(logs),
@@ -49,8 +49,10 @@ def tabulate(frame, item, printed):
                     "splits": len(full),
                     "selected on": full["selected on"].max(),
                     "points": first["n_points"],
-                    "numerical rank": of_draws["numerical_rank"].mean(),
-                    "points a rank": (of_draws["n_points"] / of_draws["numerical_rank"]).mean(),
+                    "numerical rank": read_ranks["numerical_rank"].mean(),
+                    "points a rank": (
+                        read_ranks["n_points"] / read_ranks["numerical_rank"]
+                    ).mean(),
                     "source": first["source"],
                 }
                 rows.append(row)

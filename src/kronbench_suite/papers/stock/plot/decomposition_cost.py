@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.timed_points import disturbed
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 _WORK = {

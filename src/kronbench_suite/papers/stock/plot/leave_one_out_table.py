@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.timed_points import disturbed
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 CHARACTERISTICS = {

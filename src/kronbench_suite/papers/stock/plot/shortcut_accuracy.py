@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.timed_points import disturbed
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 # Hᵏ and Hᵍ are the hat matrices of rows and columns, d() the diagonal, / by entries (table 5.1).

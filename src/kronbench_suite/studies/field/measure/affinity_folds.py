@@ -26,8 +26,8 @@ from kronbench.evaluation import affinity_scores, margin_scores
 from kronbench.models import KronRidge, KronRidgeCV
 from kronbench.pairs import PairData
 from kronbench_suite.runner.columns import Columns
-from kronbench_suite.runner.field_best import best_of, candidates
 from kronbench_suite.runner.seeds import generator
+from kronbench_suite.studies.field.measure.stored_best import best_of, candidates
 
 COLUMNS = Columns(
     key=("setting", "method", "trained_on", "pairs"),

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from kronbench_suite.papers.stock.plot.leave_one_out_table import seconds_of
-from kronbench_suite.report.estimates import disturbed, exponent
 from kronbench_suite.report.numbers import format_number, name_of
 from kronbench_suite.report.style import ALARM, new_figure, shared_legend
+from kronbench_suite.report.timed_points import disturbed, exponent
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 MARKS_SURROGATES = True  # at their lines

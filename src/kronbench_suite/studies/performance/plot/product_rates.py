@@ -1,7 +1,7 @@
 """Seconds and rate of the product against the number of pairs, with the machine's own rate."""
 
-from kronbench_suite.report.estimates import disturbed
 from kronbench_suite.report.style import log_ticks, new_figure, shared_legend
+from kronbench_suite.report.timed_points import disturbed
 
 
 def draw(frame, item):

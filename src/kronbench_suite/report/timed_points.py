@@ -1,4 +1,4 @@
-"""What is computed from measured points: exponents, signs of disturbance."""
+"""What is read off timed points: the power law of their seconds, and a busy machine."""
 
 from __future__ import annotations
 
