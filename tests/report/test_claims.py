@@ -25,7 +25,7 @@ def results(plan, name="figure-3", *, frame=None, source="mirror", **more):
 def verdict(plan, entry, **more):
     """The verdict of an entry on curves of an AUC of 0.6."""
     results(plan, **more)
-    (result,) = claims.evaluate([entry], plan)
+    (result,) = claims.judge_all([entry], plan)
     return result
 
 

@@ -94,16 +94,19 @@ def outcome(
     # scipy.stats.binom.sf is this function; see kronbench.intervals
     from scipy.special import bdtrc
 
+    # So many groups hold, may hold, and cannot hold any more.
     slacks = [slack for slack, _, _ in findings]
     sides = Counter(slack.verdict for slack in slacks)
     wanted = share * len(findings)
     verdict = HOLDS if sides[HOLDS] >= wanted else UNDECIDED
     if sides[HOLDS] + sides[UNDECIDED] < wanted:
         verdict = CONTRADICTED
-    among = [finding for finding in findings if finding[0].verdict == verdict] or findings
-    _, text, rows = min(among, key=lambda one: np.nan_to_num(one[0].middle, nan=-np.inf))
+    # Told is the group that is nearest to another verdict, or furthest on the wrong side.
+    candidates = [finding for finding in findings if finding[0].verdict == verdict] or findings
+    _, text, rows = min(candidates, key=lambda one: np.nan_to_num(one[0].middle, nan=-np.inf))
     if share < 1:
         text = f"{sides[HOLDS]} of {len(findings)} {unit}" + (f"; {text}" if text else "")
+    # The number of repeats that would decide the last of the undecided groups.
     if verdict == UNDECIDED:
         undecided = [slack for slack in slacks if slack.verdict == UNDECIDED]
         needed = np.max([slack.needed for slack in undecided])
@@ -114,7 +117,7 @@ def outcome(
         elif not np.isnan(needed):
             text += f"; about {needed:,.0f} repeats would decide it"
 
-    # all groups share one level, or too many for a share must miss
+    # All groups share one level; a claim on a share of them is contradicted where too many miss.
     misses = [slack.miss for slack in slacks if slack.miss]
     chance = max(misses, default=0.0)
     if share < 1 and misses:
@@ -160,11 +163,13 @@ def paired(group, value, between, low, high, over, spread) -> pd.Series | None:
     sides = [group[group[between] == side] for side in (low, high)]
     if any(side.empty for side in sides):
         return None
+    # The repeats that both sides have, and of each side the positions that all of these reached.
     tables = [table(side, value, spread, over) for side in sides]
     common = tables[0].index.intersection(tables[1].index)
     tables = [side.loc[common].dropna(axis=1) for side in tables]
     if common.empty or any(side.empty for side in tables):
         return None
+    # Each side at its own best position.
     columns = [side[side.mean().idxmax()] for side in tables]
     return columns[1] - columns[0]
 
@@ -174,12 +179,12 @@ def differences(
 ) -> Iterator[tuple[str, pd.Series, pd.Index]]:
     """Yield (name, paired differences high - low, rows) of every group, which has both sides."""
     for name, group in groups(frame, by):
-        found = paired(group, value, between, low, high, over, spread)
-        if found is None:
+        gained = paired(group, value, between, low, high, over, spread)
+        if gained is None:
             sides = group[between].unique()
             lacking = [side for side in (low, high) if side not in sides]
             raise without(lacking or [f"{low} and {high} on the same repeats"], name)
-        yield name, found, group.index[group[between].isin([low, high])]
+        yield name, gained, group.index[group[between].isin([low, high])]
 
 
 def stated(values: pd.Series, spread: Mapping | None) -> str:

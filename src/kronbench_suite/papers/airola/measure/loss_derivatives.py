@@ -37,6 +37,7 @@ def run(spec, data, rng):
     """
     n, rows = spec["n"], []
     for repetition in range(spec["repetitions"]):
+        # Random labels, and scores that keep away from the kinks of the hinge losses.
         y = rng.choice([-1.0, 1.0], n)
         p = 2 * rng.standard_normal(n)
         near = np.abs(1 - y * p) < _FROM_KINK
@@ -44,8 +45,10 @@ def run(spec, data, rng):
         v = rng.standard_normal(n)
         printed = _printed(p, y)
         for name, loss in LOSSES.items():
+            # Derivatives as they are programmed: the gradient, and the Hessian column by column.
             gradient = loss.gradient(p, y)
             hessian = np.column_stack([loss.hessian_product(p, y, unit) for unit in np.eye(n)])
+            # Central differences of the value, and of the gradient along one random direction.
             slopes = [
                 (loss.value(p + step, y) - loss.value(p - step, y)) / (2 * _STEP)
                 for step in _STEP * np.eye(n)
@@ -53,6 +56,7 @@ def run(spec, data, rng):
             step = _STEP / np.abs(v).max()
             change = loss.gradient(p + step * v, y) - loss.gradient(p - step * v, y)
             product = loss.hessian_product(p, y, v)
+            # The same three beside the formulas of table 2.
             ours = loss.value(p, y), gradient, hessian
             of_printed = [_deviation(*both) for both in zip(ours, printed[name], strict=True)]
             row = {"loss": name, "repetition": repetition, "n": n}

@@ -40,6 +40,7 @@ def run(spec, data, rng):
         # The text "draw" stays: another one would give other pairs and folds than accepted.
         seed = int(generator(spec["seed"], "draw", repetition).integers(2**31))
         of_folds = measure({**spec, "seed": seed}, data, generator(seed, data.name))
+        # The mean over the folds of each point, and the same with sums in another order.
         groups = of_folds.groupby([name for name in columns if name in of_folds], sort=False)
         of_repetition = groups["auc"].mean().reset_index()
         if "auc_reversed" in of_folds:

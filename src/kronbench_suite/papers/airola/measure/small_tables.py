@@ -67,11 +67,13 @@ def _split_structure(spec, data, rng):
     role = np.full(len(pairs), "unused", dtype=object)
     train, test = list(splitter.split(pairs, y))[spec["fold"]]
     role[train], role[test] = "train", "test"
+    # Vertices in the order of their folds: each has a place on its side.
     positions = []
     for index, fold, count in (
         (pairs.rows, row_fold, pairs.n_rows),
         (pairs.cols, col_fold, pairs.n_cols),
     ):
+        # A vertex without a pair has no fold, and comes first.
         of_vertex = np.full(count, -1)
         of_vertex[index] = fold
         positions.append(np.argsort(np.argsort(of_vertex, kind="stable"))[index])
@@ -92,6 +94,7 @@ def _gaussian_kernels(spec, data, rng):
     for side, features in (("start", pairs.row_features), ("end", pairs.col_features)):
         for gamma in spec["gammas"]:
             K = gram(features, kernel="gaussian", gamma=gamma)
+            # A width is useless if these are all near 0 or all near 1 (section 5.1).
             entries = K[np.triu_indices(len(K), 1)]
             low, high = np.quantile(entries, (0.05, 0.95))
             place = {"side": side, "gamma": float(gamma), "vertices": len(K)}
@@ -102,6 +105,7 @@ def _svm_sparsity(spec, data, rng):
     """The share of zeros among the coefficients of ``n`` training pairs of a round."""
     pairs, y, splits = zero_shot_splits(spec, data, rng)
     some = rng.permutation(splits[spec["fold"]][0])[: spec["pairs"]]
+    # The optimum to 1e-10, since zeros are told from small numbers.
     model = KronSVM(
         reg=spec["reg"], max_iter=500, max_inner=1000, solver="cg", tol=1e-10, product="sparse"
     )

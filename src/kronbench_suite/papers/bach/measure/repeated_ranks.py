@@ -38,6 +38,7 @@ def run(spec, data, rng):
         rank = _numerical_rank(data["X"], gamma)
         frames.append(frame.assign(repetition=repetition, numerical_rank=rank))
     frame = pd.concat(frames, ignore_index=True)
+    # A rank that was not reached counts as one more than the largest tried.
     reached = frame["rank"].fillna(frame["tried"] + 1)
     return frame.assign(reached=reached, doublings=np.log2(reached.astype(float)))
 

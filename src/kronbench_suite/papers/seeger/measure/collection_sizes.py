@@ -17,6 +17,7 @@ def run(spec, data, rng):
     """
     y, tree = data["y"], Tree(data["parents"])
     sections = {"all": (0, len(y), np.arange(1, tree.n_nodes + 1))}
+    # A section is a subtree below the root, named by a letter in the order of the tree.
     for index, top in enumerate(np.flatnonzero(tree.parents == 0)):
         nodes = 1 + np.flatnonzero(tree.subtrees == index)
         n_documents = (tree.leaf_subtrees[y] == index).sum()

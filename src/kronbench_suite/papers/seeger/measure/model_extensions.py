@@ -55,12 +55,15 @@ def run(spec, data, rng):
 
 
 def _kernels(spec, data, draws, repetition):
+    """Yield rows of vectors without a tree: low rank and coupling."""
+    # Points to learn from, few or many, and new ones.
     order = draws.permutation(len(data["y"]))
     X, y = to_unit_range(data["X"], slice(None)), data["y"]
     small, part = order[: spec["few_points"]], order[: spec["points"]]
     new = order[spec["points"] :][: spec["new_points"]]
     n_classes = y.max() + 1
     tree, variance = Tree.flat(n_classes), np.full(n_classes, spec["variance"])
+    # Section 7.4: low-rank kernels, with the diagonal corrected or not.
     reference = _gaussian(spec).fit(X[part], y[part]).predict_proba(X[new])
     for rank, corrected in itertools.product(spec["ranks"], (True, False)):
         kernel = LowRankKernel(X[part], "gaussian", spec["gamma"], rank, corrected)
@@ -75,6 +78,7 @@ def _kernels(spec, data, draws, repetition):
             "deviation": np.abs(proba - reference).mean(),
             **_error_and_loss(proba, y[new]),
         }
+    # Section 7.2: dependencies between classes, on few points in most repetitions.
     for points in (small, part) if repetition < spec["large_repetitions"] else (small,):
         yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
@@ -86,7 +90,9 @@ def _gaussian(spec):
 
 
 def _coupling(spec, X, y, X_new, y_new, draws):
+    """Yield a row without and with a learned coupling of the classes."""
     folds = even_folds(len(y), spec["folds"], draws)
+    # The plain model gives the start of the one with a learned coupling.
     plain = HierarchicalNewtonCV(_gaussian(spec)).fit(X, y, folds=folds)
     coupling = np.sqrt(np.max(plain.variance_)) * np.eye(len(np.unique(y)))
     start = _gaussian(spec).set_params(
@@ -105,7 +111,9 @@ def _coupling(spec, X, y, X_new, y_new, draws):
 
 
 def _uncertain(spec, data, draws, repetition):
+    """Yield a row for each way to learn from documents whose labels are partly vague."""
     tree, y = Tree(data["parents"]), data["y"]
+    # Section 7.3: some labels are known up to the parent of their class alone.
     train, test = two_thirds(len(y), draws)
     X, X_test = data["X"][train], data["X"][test]
     leaves = tree.leaves[y[train]]
@@ -121,6 +129,7 @@ def _uncertain(spec, data, draws, repetition):
             tol=1e-8,
         )
 
+    # Three ways to learn: without vague labels, by EM, and with all labels known.
     em = model().fit_uncertain(X, nodes, tol=1e-7)
     variants = {
         "left out": model().fit(X[~vague], y[train][~vague]),

@@ -52,6 +52,7 @@ def run(spec, data, rng):
     i-th of the vertices that occur in the test set is taken for the i-th of those that occur in
     the training set.
     """
+    # The labelled pairs, with kernels of the domain that ``kernel`` names.
     known = np.flatnonzero(data["labels"])
     rows, cols = np.divmod(known, data["labels"].shape[1])
     y = data["labels"].ravel()[known].astype(float)
@@ -87,10 +88,12 @@ def run(spec, data, rng):
 
     for setting in tqdm(spec["settings"], desc=data.name, unit="setting"):
         state = spec["random_state"]
+        # The published split of a setting, and our curve on it.
         train, test = shuffle_split(X, *_SPLITS[setting], state)
         for name, iterations in spec["iterations"].items():
             ours = curve(name, iterations, X, y, train, test)
             columns = {"auc": ours.test_auc()}
+            # The curve again with its sums in other orders.
             again = []
             for other, labels, place in orders[: spec["other_orders"].get(name, 0)]:
                 # sorted, since the places of the pairs would bring back their order
@@ -99,6 +102,7 @@ def run(spec, data, rng):
             if again:
                 of_all = [columns["auc"], *again]
                 columns |= {"auc_reversed": again[0], "band": np.ptp(of_all, axis=0)}
+            # An inner split of the training pairs, by which a number of iterations can be chosen.
             if name in spec["inner"]:
                 parts = shuffle_split(X[train], *_SPLITS[setting], state)
                 inner = curve(name, iterations, X, y, *(train[part] for part in parts))
@@ -106,6 +110,7 @@ def run(spec, data, rng):
             add(name, setting, state, columns)
             if name == "Cartesian":
                 add("Cartesian, renumbered", setting, state, {"auc": ours.renumbered_auc()})
+        # The split of the seed that the published script states.
         if spec["stated"] is not None:
             split = shuffle_split(X, *_SPLITS[setting], spec["stated"])
             stated = curve("Kronecker", spec["stated_iterations"], X, y, *split)
@@ -147,6 +152,7 @@ class _Curve:
             test_images.append(images[len(train) :])
             return images[: len(train)]
 
+        # One Krylov space; the test pairs come out of the same products.
         n = len(train)
         self.solutions = multishift_minres(
             LinearOperator((n, n), matvec=product, dtype=np.float64),
