@@ -85,14 +85,9 @@ def _contents(plan, verdicts):
         # A job of one thread may have run beside others, so that its processor seconds count.
         threads = sidecar["environment"]["threads"]
         peaks = pd.read_csv(io.StringIO(text), usecols=["peak_mib"])["peak_mib"]
-        costs.append(
-            {key: sidecar[key] for key in ("paper", "item", "part")}
-            | {
-                "threads": threads,
-                "seconds": round(sidecar["cpu_seconds" if threads == 1 else "seconds"], 1),
-                "peak_mib": round(peaks.max()),
-            }
-        )
+        seconds = round(sidecar["cpu_seconds" if threads == 1 else "seconds"], 1)
+        cost = {key: sidecar[key] for key in ("paper", "item", "part")} | {"threads": threads}
+        costs.append(cost | {"seconds": seconds, "peak_mib": round(peaks.max())})
     # What each item shows, unless it is the same as its tables, which are not kept twice.
     for item in plan.items:
         name, text = f"{item.paper}/{item.name}", checked(item.output("csv")).decode()

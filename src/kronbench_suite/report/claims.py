@@ -59,16 +59,10 @@ class Verdict:
     @classmethod
     def on(cls, claim: Mapping, result: Outcome, cause: str = "", reason: str = "") -> Verdict:
         """The verdict of an outcome; ``reason`` is said of a contradiction."""
-        return cls(
-            **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")},
-            strictness=claim.get("strictness", ""),
-            timing=claim.get("timing", False),
-            asks=asks(claim),
-            verdict=result.verdict,
-            cause=cause,
-            measured=result.measured + reason,
-            chance=result.chance,
-        )
+        said = {key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")}
+        said |= {"strictness": claim.get("strictness", ""), "timing": claim.get("timing", False)}
+        said |= {"asks": asks(claim), "cause": cause, "measured": result.measured + reason}
+        return cls(**said, verdict=result.verdict, chance=result.chance)
 
     @property
     def surrogate(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -104,3 +105,14 @@ def is_number(value: object) -> bool:
 def read_printed(item: Item, **options: Any) -> list[pd.DataFrame]:
     """The paper's numbers for an item, read with ``options`` of ``pandas.read_csv``."""
     return [pd.read_csv(file, **options) for file in item.printed_files]
+
+
+def rows_by(
+    frame: pd.DataFrame, keys: list[str], numbers: Callable[[pd.DataFrame], dict]
+) -> pd.DataFrame:
+    """One row a group: its keys, ``numbers`` of its rows, and where their data came from."""
+    rows = []
+    for names, part in frame.groupby(keys, sort=False, dropna=False):
+        row = dict(zip(keys, names, strict=True))
+        rows.append(row | numbers(part) | {"source": part["source"].iloc[0]})
+    return pd.DataFrame(rows)

@@ -122,74 +122,59 @@ def write_report(plan: Plan) -> str:
 
 def _facts(claims, verdicts, plan, whole):
     """What the page tells of the plan of the finished items, and of the accepted parts of all."""
+    facts = {"plan": plan, "verdicts": verdicts, "control": control(claims, plan)}
+    facts |= {"order": VERDICTS, "causes": _CAUSES, "asks": _ASKS, "folded": _FOLDED}
+    # The items with all that is shown of them, by paper; findings and pictures at the top.
     entries = [_item_facts(item, verdicts) for item in plan.items]
     by_name = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
-    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
-    places = [sidecar["environment"] for sidecar in sidecars]
-    resting = [entry for entry in entries if entry["record"]["surrogates"]]
+    facts["papers"] = []
+    for key, paper in plan.papers.items():
+        authors = _AUTHORS.match(paper["citation"])[0].rstrip(", ")
+        of_paper = [entry for entry in entries if entry["item"].paper == key]
+        facts["papers"].append({"key": key, **paper, "authors": authors, "entries": of_paper})
+    facts["findings"] = [finding for finding in findings() if finding["item"] in by_name]
+    facts["pictures"] = [by_name[name] for name in _PICTURES if name in by_name]
+    # Verdicts in groups: whose claims they are, and whether they ask of these data or of new ones.
+    facts["groups"] = {
+        f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
+        for whose, title in _TITLES.items()
+        for asks, where in _ASKS.items()
+    }
     # Contradicted claims that are not our own: by paper, then those of one sentence together.
     alike = {claim["id"]: claim.get("alike", claim["sentence"]) for claim in claims}
     contradicted = collections.defaultdict(lambda: collections.defaultdict(list))
     for verdict in verdicts:
         if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
             contradicted[verdict.paper][alike[verdict.id]].append(verdict)
+    facts["contradicted"] = contradicted
+    # Of those that rest on intervals: how many are contradicted, all, and how many chance would.
+    by_chance = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
+    n_contradicted = sum(verdict.verdict == CONTRADICTED for verdict in by_chance)
+    chances = sum(verdict.chance for verdict in by_chance)
+    facts["chance"] = n_contradicted, len(by_chance), chances
     # Accepted parts of which something changed in this checkout, by what it is.
     changed = collections.defaultdict(list)
     for item, part in measurements(whole) if plan.from_accepted else ():
         record = item.table(part).with_suffix(".json")
         if record.exists() and (why := changed_since(whole, item, part, read_json(record))):
             changed[why].append(f"{item.paper} {item.name} {part}")
-    # Verdicts that rest on intervals, of which chance contradicts some; and the machines.
-    by_chance = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
+    facts |= {"changed": changed, "unknown": UNKNOWN, "n_parts": len(measurements(whole))}
+    # Where the numbers come from: machines, and data that are surrogates, or the user's own.
+    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
+    places = [sidecar["environment"] for sidecar in sidecars]
     cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
-    return {
-        "plan": plan,
-        "papers": [
-            {
-                "key": key,
-                **paper,
-                "authors": _AUTHORS.match(paper["citation"])[0].rstrip(", "),
-                "entries": [e for e in entries if e["item"].paper == key],
-            }
-            for key, paper in plan.papers.items()
-        ],
-        "groups": {
-            f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
-            for whose, title in _TITLES.items()
-            for asks, where in _ASKS.items()
-        },
-        "machine": {"cpu": " and ".join(cpus), "date": max(str(p["time"]) for p in places)[:10]},
-        "findings": [finding for finding in findings() if finding["item"] in by_name],
-        "pictures": [by_name[name] for name in _PICTURES if name in by_name],
-        "verdicts": verdicts,
-        "order": VERDICTS,
-        "causes": _CAUSES,
-        "asks": _ASKS,
-        "folded": _FOLDED,
-        "contradicted": contradicted,
-        # contradicted by intervals, all that rest on them, and how many chance would contradict
-        "chance": (
-            sum(verdict.verdict == CONTRADICTED for verdict in by_chance),
-            len(by_chance),
-            sum(verdict.chance for verdict in by_chance),
-        ),
-        "control": control(claims, plan),
-        "resting": resting,
-        "surrogates": sorted(
-            {name for entry in resting for name in entry["record"]["surrogates"]}
-        ),
-        "own": sorted(
-            {s["data"]["name"] for s in sidecars if (s["data"] or {}).get("source") == "own"}
-        ),
-        "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
-        "surroundings": places[0],
-        "changed": changed,
-        "unknown": UNKNOWN,
-        "n_parts": len(measurements(whole)),
-        "seconds": sum(
-            entry["record"]["seconds"] for entry in entries if entry["item"].has_tables
-        ),
-    }
+    date = max(str(place["time"]) for place in places)[:10]
+    facts |= {"machine": {"cpu": " and ".join(cpus), "date": date}, "surroundings": places[0]}
+    resting = [entry for entry in entries if entry["record"]["surrogates"]]
+    surrogates = {name for entry in resting for name in entry["record"]["surrogates"]}
+    sources = [sidecar["data"] or {} for sidecar in sidecars]
+    own = {source["name"] for source in sources if source.get("source") == "own"}
+    facts |= {"resting": resting, "surrogates": sorted(surrogates), "own": sorted(own)}
+    # What was left out, and the seconds of all measurements.
+    skipped = where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries)
+    measured = [entry for entry in entries if entry["item"].has_tables]
+    seconds = sum(entry["record"]["seconds"] for entry in measured)
+    return facts | {"skipped": skipped, "seconds": seconds}
 
 
 def findings() -> list[dict]:
@@ -256,17 +241,14 @@ def _item_facts(item, verdicts):
         sums = [f"sha256 {file['sha256'][:12]}" for file in source["files"]]
         data.append(f"{sidecar['part']} ({', '.join([source['source'], *sums])})")
     caption = sentences(item.caption)
-    return shown | {
-        "item": item,
-        "name": f"{item.paper} {item.name}",
-        "record": record,
-        "sidecars": sidecars,
-        "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
-        "seen": " ".join(caption[:2]),
-        "how": " ".join(caption[2:]),
-        "citation": f"Kronbench {__version__}, {item.paper} {item.name}, scale {item.scale}, "
-        f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}",
-    }
+    name = f"{item.paper} {item.name}"
+    citation = f"Kronbench {__version__}, {name}, scale {item.scale}, "
+    citation += f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; "
+    citation += f"data: {', '.join(data)}"
+    claims = [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)]
+    shown |= {"item": item, "name": name, "record": record, "sidecars": sidecars}
+    shown |= {"seen": " ".join(caption[:2]), "how": " ".join(caption[2:])}
+    return shown | {"claims": claims, "citation": citation}
 
 
 def sentences(text: str) -> list[str]:

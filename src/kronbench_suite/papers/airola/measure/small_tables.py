@@ -33,30 +33,21 @@ def run(spec, data, rng):
 def _characteristics(spec, data, rng):
     """One row of counts: 2018, table 5 (``fraction`` 0.25), and 2016, table 4 (``fraction`` 1)."""
     pairs, y = drawn_pairs(spec, data)
-    yield {
-        "edges": len(pairs),
-        "positive": int(np.sum(y > 0)),
-        "negative": int(np.sum(y < 0)),
-        "start_vertices": pairs.n_rows,
-        "end_vertices": pairs.n_cols,
-        "vertices_with_edges": len(np.unique(pairs.rows)) + len(np.unique(pairs.cols)),
-    }
+    row = {"edges": len(pairs)}
+    row |= {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
+    row |= {"start_vertices": pairs.n_rows, "end_vertices": pairs.n_cols}
+    n_with_edges = len(np.unique(pairs.rows)) + len(np.unique(pairs.cols))
+    yield row | {"vertices_with_edges": n_with_edges}
 
 
 def _notation(spec, data, rng):
     """One row, of the training pairs of a round; what is shared is shared with its test pairs."""
     pairs, _, splits = zero_shot_splits(spec, data, rng)
     train, test = (pairs[part] for part in splits[spec["fold"]])
-    yield {
-        "n": len(train),
-        "m": len(np.unique(train.rows)),
-        "q": len(np.unique(train.cols)),
-        "d": pairs.row_features.shape[1],
-        "r": pairs.col_features.shape[1],
-        "n_test": len(test),
-        "shared_start": len(np.intersect1d(train.rows, test.rows)),
-        "shared_end": len(np.intersect1d(train.cols, test.cols)),
-    }
+    row = {"n": len(train), "m": len(np.unique(train.rows)), "q": len(np.unique(train.cols))}
+    row |= {"d": pairs.row_features.shape[1], "r": pairs.col_features.shape[1]}
+    row |= {"n_test": len(test), "shared_start": len(np.intersect1d(train.rows, test.rows))}
+    yield row | {"shared_end": len(np.intersect1d(train.cols, test.cols))}
 
 
 def _split_structure(spec, data, rng):
@@ -77,15 +68,8 @@ def _split_structure(spec, data, rng):
         of_vertex = np.full(count, -1)
         of_vertex[index] = fold
         positions.append(np.argsort(np.argsort(of_vertex, kind="stable"))[index])
-    return {
-        "row": positions[0],
-        "col": positions[1],
-        "row_fold": row_fold,
-        "col_fold": col_fold,
-        "fold": spec["fold"],
-        "role": role,
-        "label": y.astype(int),
-    }
+    places = {"row": positions[0], "col": positions[1], "row_fold": row_fold, "col_fold": col_fold}
+    return places | {"fold": spec["fold"], "role": role, "label": y.astype(int)}
 
 
 def _gaussian_kernels(spec, data, rng):

@@ -1,7 +1,8 @@
 """AUC over several repetitions with other pairs and folds, beside the printed values."""
 
 from kronbench.intervals import half_width
-from kronbench_suite.papers.airola.plot.rows import printed_number, rows_by, weight
+from kronbench_suite.papers.airola.plot.rows import printed_number, weight
+from kronbench_suite.report.numbers import rows_by
 
 
 def tabulate(frame, item, printed):
@@ -16,14 +17,8 @@ def tabulate(frame, item, printed):
 
     def numbers(part):
         auc = part["auc"]
-        row = {
-            "ours": auc.mean(skipna=False),
-            "±": half_width(auc),
-            "deviation": auc.std(),
-            "lowest": auc.min(),
-            "highest": auc.max(),
-            "repetitions": len(part),
-        }
+        row = {"ours": auc.mean(skipna=False), "±": half_width(auc), "deviation": auc.std()}
+        row |= {"lowest": auc.min(), "highest": auc.max(), "repetitions": len(part)}
         if item.printed:
             row["paper"] = printed_number(printed, part)
             row["difference"] = row["ours"] - row["paper"]

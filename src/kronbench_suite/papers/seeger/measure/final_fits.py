@@ -58,15 +58,9 @@ def run(spec, data, rng):
         # The final fit, as the paper times it.
         model, sharing = _model(spec, method, tree)
         fitted, timing = measure(lambda model=model: model.fit(X, y), max_seconds=2.0)
-        final = {
-            "quantity": "final fit",
-            **timing.columns(),
-            "gap": fitted.gap_ / fitted.objective_path_[-1],
-            "newton_steps": fitted.n_iter_,
-            "products": fitted.n_products_,
-            "peak_mib": round(peak_mib(), 1),
-        }
-        rows.append({"method": method, **final})
+        row = {"method": method, "quantity": "final fit", **timing.columns()}
+        row |= {"gap": fitted.gap_ / fitted.objective_path_[-1], "newton_steps": fitted.n_iter_}
+        rows.append(row | {"products": fitted.n_products_, "peak_mib": round(peak_mib(), 1)})
         # The search for hyperparameters, unless a fold alone would take too long.
         if model.solver == "printed" or method not in searched:
             continue
@@ -93,33 +87,26 @@ def _evaluations(search, X, y, folds, n_folds):
     path = pd.DataFrame(search.hyperparameter_path_)
     common = {key: timing[key] for key in ("threads", "waiting", "busy")}
     common["n_variances"] = len(path["parameters"].iloc[0])
-    yield {
-        "quantity": "learning",
-        **timing,
-        **common,
-        "evaluations": len(path),
-        "products": path["n_products"].sum(),
-    }
+    whole = {"quantity": "learning", **timing, **common, "evaluations": len(path)}
+    yield whole | {"products": path["n_products"].sum()}
     for number, step in path.iterrows():
-        yield {
-            "quantity": "evaluation",
-            "evaluation": number + 1,
-            "stage": {0: "first", len(path) - 1: "last"}.get(number, "between"),
-            "seconds": step["seconds"],
-            "products": step["n_products"],
-            "seconds_per_product": step["seconds"] / step["n_products"],
-            "newton_steps": step["n_iter"],
-            **common,
+        stage = {0: "first", len(path) - 1: "last"}.get(number, "between")
+        row = {"quantity": "evaluation", "evaluation": number + 1, "stage": stage}
+        seconds, products = step["seconds"], step["n_products"]
+        row |= {
+            "seconds": seconds,
+            "products": products,
+            "seconds_per_product": seconds / products,
         }
+        yield row | {"newton_steps": step["n_iter"], **common}
     if len(path) > 1:
         # The second evaluation: the first one starts all fits from zero.
         second = path.iloc[1]
-        yield {
-            "quantity": "cv fold",
+        of_fold = {
             "seconds": second["seconds"] / n_folds,
             "products": second["n_products"] / n_folds,
-            **common,
         }
+        yield {"quantity": "cv fold", **of_fold, **common}
 
 
 def _model(spec, method, tree):

@@ -71,13 +71,10 @@ def _kernels(spec, data, draws, repetition):
         mode = NewtonCG().mode(covariance, SoftmaxLoss(y[part], n_classes))
         mode = run_steps(mode, covariance)
         proba = softmax(covariance.cross(X[new], mode.coef))[0]
-        yield {
-            "extension": "low rank",
-            "variant": "corrected" if corrected else "not corrected",
-            "rank": rank,
-            "deviation": np.abs(proba - reference).mean(),
-            **_error_and_loss(proba, y[new]),
-        }
+        variant = "corrected" if corrected else "not corrected"
+        row = {"extension": "low rank", "variant": variant, "rank": rank}
+        row["deviation"] = np.abs(proba - reference).mean()
+        yield row | _error_and_loss(proba, y[new])
     # Section 7.2: dependencies between classes, on few points in most repetitions.
     for points in (small, part) if repetition < spec["large_repetitions"] else (small,):
         yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
@@ -101,13 +98,9 @@ def _coupling(spec, X, y, X_new, y_new, draws):
     learned = HierarchicalNewtonCV(start, learn_coupling=True, max_iter=spec["max_evaluations"])
     learned.fit(X, y, folds=folds)
     for variant, model in (("none", plain), ("learned", learned)):
-        yield {
-            "extension": "coupling",
-            "variant": variant,
-            "training": len(y),
-            "psi": -model.cv_log_likelihood_ / len(y),
-            **_error_and_loss(model.predict_proba(X_new), y_new),
-        }
+        row = {"extension": "coupling", "variant": variant, "training": len(y)}
+        row["psi"] = -model.cv_log_likelihood_ / len(y)
+        yield row | _error_and_loss(model.predict_proba(X_new), y_new)
 
 
 def _uncertain(spec, data, draws, repetition):
@@ -139,13 +132,10 @@ def _uncertain(spec, data, draws, repetition):
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)
         scores = hierarchy_scores(y[test], proba, tree.parents)
-        yield {
-            "extension": "uncertain",
-            "variant": variant,
-            "iterations": len(em.objective_path_) if variant == "EM" else None,
-            **_error_and_loss(proba, y[test]),
-            **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
-        }
+        row = {"extension": "uncertain", "variant": variant}
+        row["iterations"] = len(em.objective_path_) if variant == "EM" else None
+        row |= _error_and_loss(proba, y[test])
+        yield row | {name: scores[name] for name in ("acc", "prec", "taxo", "pacc")}
 
 
 def _error_and_loss(proba, y):

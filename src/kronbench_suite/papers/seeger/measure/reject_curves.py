@@ -90,18 +90,12 @@ def run(spec, data, rng):
         predicted = np.unique(np.linspace(0, len(wrong), spec["points"]).round().astype(int))
         # Probabilities of one machine for each class do not sum to one.
         log_proba = log_proba - np.log(np.exp(log_proba).sum(axis=1, keepdims=True))
-        curve = {
-            "scaling": scaling,
-            "partition": partition,
-            "method": method,
-            "predicted": predicted,
-            "rejected": 1 - predicted / len(wrong),
-            "error": errors[predicted],
-            "nll": -np.take_along_axis(log_proba, y_test[:, None], axis=1).mean(),
-            **_learning(machines, len(y)),
-            "learning_seconds": watch.seconds,
-            "learning_waiting": round(watch.timing().waiting, 4),
-        }
+        curve = {"scaling": scaling, "partition": partition, "method": method}
+        curve |= {"predicted": predicted, "rejected": 1 - predicted / len(wrong)}
+        curve["error"] = errors[predicted]
+        curve["nll"] = -np.take_along_axis(log_proba, y_test[:, None], axis=1).mean()
+        curve |= {**_learning(machines, len(y)), "learning_seconds": watch.seconds}
+        curve["learning_waiting"] = round(watch.timing().waiting, 4)
         rows.append(pd.DataFrame(curve))
     frame = pd.concat(rows, ignore_index=True)
     same = ["scaling", "partition", "predicted"]

@@ -123,12 +123,7 @@ def _rows(spec, tree, bias, training, new):
         # The scores of table 1.
         for variances, fitted, variance, more in fits:
             proba = fitted.predict_proba(X_new)
-            yield {
-                "method": method,
-                "variances": variances,
-                "smallest_variance": np.min(variance),
-                "largest_variance": np.max(variance),
-                **hierarchy_scores(y_new, proba, tree.parents),
-                "nll": mean_log_loss(y_new, proba),
-                **more,
-            }
+            row = {"method": method, "variances": variances}
+            row |= {"smallest_variance": np.min(variance), "largest_variance": np.max(variance)}
+            row |= hierarchy_scores(y_new, proba, tree.parents)
+            yield row | {"nll": mean_log_loss(y_new, proba), **more}

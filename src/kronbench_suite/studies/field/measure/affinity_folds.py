@@ -106,17 +106,9 @@ class _Problem:
 
 def ridge_with_effects(effects, max_iter, **options):
     """Kronecker ridge regression on kernel matrices, with ``effects`` of rows and columns."""
-    return KronRidge(
-        row_kernel="precomputed",
-        col_kernel="precomputed",
-        row_effect=effects[0],
-        col_effect=effects[1],
-        solver="minres",
-        max_iter=max_iter,
-        tol=1e-5,
-        product="dense",
-        **options,
-    )
+    options |= {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+    options |= {"row_effect": effects[0], "col_effect": effects[1], "product": "dense"}
+    return KronRidge(solver="minres", max_iter=max_iter, tol=1e-5, **options)
 
 
 def _of_fold(problem):
@@ -141,13 +133,8 @@ def _of_fold(problem):
         for trained_on, train in trainings.items():
             # Scores of all test pairs, or also of those that are near training pairs.
             scores = predict(train, fold.test)
-            row = {
-                "setting": setting,
-                "method": method,
-                "trained_on": trained_on,
-                "n_train": len(train),
-                **chosen,
-            }
+            row = {"setting": setting, "method": method, "trained_on": trained_on}
+            row |= {"n_train": len(train), **chosen}
             by_leak = method in spec["by_leak"] and trained_on == "all parts"
             for name, part in parts.items() if by_leak else [("all", slice(None))]:
                 test = fold.test[part]
@@ -211,16 +198,9 @@ def _ridge(problem, entry):
         for reg, mse in zip(regs, errors, strict=True):
             # the last effects are an end of their grid, none is no edge
             on_edge = reg in (min(regs), max(regs)) or effects == choices["effects"][-1]
-            point = {
-                "drug_kernel": drugs,
-                "target_kernel": targets,
-                "row_effect": effects[0],
-                "col_effect": effects[1],
-                "reg": reg,
-                "on_edge": int(on_edge),
-                "validation_mse": mse,
-            }
-            points.append(point)
+            point = {"drug_kernel": drugs, "target_kernel": targets}
+            point |= {"row_effect": effects[0], "col_effect": effects[1], "reg": reg}
+            points.append(point | {"on_edge": int(on_edge), "validation_mse": mse})
     chosen = min(points, key=lambda point: point["validation_mse"])
 
     def predict(train, test):

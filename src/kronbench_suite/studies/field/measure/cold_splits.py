@@ -96,16 +96,12 @@ class _Problem:
         (scores,) = self._predictions(setting, train, test, self.regs[[best]])
         floor = margin_scores(self.X[train], self.y[train], self.X[test])
         y = self.y[test]
-        return {
-            "n": len(test),
-            "n_train": len(train),
-            "reg": self.regs[best],
-            "on_edge": int(best in (0, len(self.regs) - 1)),
-            "ci": concordance_index(y, scores),
-            "mse": float(np.mean((y - scores) ** 2)),
-            "floor_ci": concordance_index(y, floor),
-            "floor_mse": float(np.mean((y - floor) ** 2)),
-        }
+        on_edge = int(best in (0, len(self.regs) - 1))
+        row = {"n": len(test), "n_train": len(train), "reg": self.regs[best], "on_edge": on_edge}
+        for prefix, predicted in (("", scores), ("floor_", floor)):
+            row[f"{prefix}ci"] = concordance_index(y, predicted)
+            row[f"{prefix}mse"] = float(np.mean((y - predicted) ** 2))
+        return row
 
     def _predictions(self, setting, train, test, regs):
         # Labels without their mean, which is added to all predictions.

@@ -75,16 +75,10 @@ def run(spec, data, rng):
         length = len(columns["auc"])
         frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
         frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed", "band"])
-        frames.append(
-            frame.assign(
-                iteration=np.arange(1, length + 1),
-                difference=(frame["auc"] - frame["printed"]).abs(),
-                kernel=spec["kernel"],
-                pairwise=name,
-                setting=setting,
-                random_state=state,
-            )
-        )
+        difference = (frame["auc"] - frame["printed"]).abs()
+        frame = frame.assign(iteration=np.arange(1, length + 1), difference=difference)
+        place = {"kernel": spec["kernel"], "pairwise": name, "setting": setting}
+        frames.append(frame.assign(**place, random_state=state))
 
     for setting in tqdm(spec["settings"], desc=data.name, unit="setting"):
         state = spec["random_state"]
