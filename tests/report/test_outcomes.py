@@ -10,7 +10,6 @@ from scipy import stats
 
 from kronbench.intervals import half_width, interval_factor
 from kronbench_suite.report.outcomes import Slack, by_repeat, outcome, paired, stated, table
-from kronbench_suite.report.timed_points import disturbed, exponent
 
 SPREAD = {"over": ["fold"], "test_over_train": 0.25}
 HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"
@@ -156,15 +155,3 @@ def test_a_mean_is_stated_with_its_interval_or_says_that_it_has_none():
     assert stated(values, {"over": ["trained_on"]}).endswith("2 repeats)")
     told = stated(values, {"over": ["split"], "level": 0.99})
     assert told == f"0.5 (99 % interval {0.5 - half:.4g} to {0.5 + half:.4g}, 2 splits)"
-
-
-@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 0.0], [1.0, -1.0], [1.0, np.inf]])
-def test_no_exponent_of_what_has_no_logarithm(values):
-    assert exponent([1, 3], [3.0, 3.0 * 3**1.5]) == pytest.approx(1.5)
-    assert np.isnan(exponent([1, 2], values))
-    assert np.isnan(exponent([2, 2], [1.0, 2.0]))
-
-
-def test_disturbance_is_read_from_a_file_too():
-    assert disturbed(pd.DataFrame({"busy": [np.nan, True]}))  # empty for rows without a clock
-    assert not disturbed(pd.DataFrame({"busy": ["False", np.nan]}))

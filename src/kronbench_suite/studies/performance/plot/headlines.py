@@ -45,7 +45,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """One row for each entry of the drawing's ``headlines``, whose rows lie in other items.
+    """One row for each entry of the plot's ``headlines``, whose rows lie in other items.
 
     An entry names the ``item`` and ``where`` its rows are, the ``quantity``, what is ``printed``
     (a column or a number), and for ``theirs`` and ``ours`` which of the rows, and the ``value``, a
