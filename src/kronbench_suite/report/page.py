@@ -147,7 +147,7 @@ def _facts(claims, verdicts, plan, whole):
         if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
             contradicted[verdict.paper][alike[verdict.id]].append(verdict)
     facts["contradicted"] = contradicted
-    # Of those that rest on intervals: how many are contradicted, all, and how many chance would.
+    # Claims on intervals: how many are contradicted, all, and how many chance would contradict.
     by_chance = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
     n_contradicted = sum(verdict.verdict == CONTRADICTED for verdict in by_chance)
     chances = sum(verdict.chance for verdict in by_chance)

@@ -94,7 +94,7 @@ class LibSVMKernel:
         self._pairs, n = pairs, len(pairs)
         K, rows = _kernel(pairs.row_features, pairs.rows, self._model.gamma)
         G, cols = _kernel(pairs.col_features, pairs.cols, self._model.gamma)
-        # Of two rows: the number of the first entry of the even one, then entries of both in turn.
+        # Two rows lie together: the number of the first entry, then entries of both in turn.
         # LibSVM wants this number to be 0, and so is that of the odd one: half of the bytes of the
         # even one's first entry, its place counted from one.
         self._numbers = self._memory[: _size(n)].reshape(-1, 2 * (n + 2))

@@ -53,7 +53,7 @@ def run(spec, data, rng):
     }
     frames = []
     for part, values in parts.items():
-        # Of the mixing matrix only the ones, of all others every entry.
+        # The mixing matrix is shown by its ones alone, all others by every entry.
         row, column = np.nonzero(values) if part == "mixing" else np.indices(values.shape)
         entries = {"row": row.ravel(), "column": column.ravel()}
         entries["value"] = np.round(values[row, column], 5).ravel()

@@ -47,7 +47,7 @@ def run(spec, data, rng):
         spec = {**spec, name: choice}
     if data.source == "surrogate":  # words are drawn: such rows decide nothing
         spec |= spec["drawn"]
-    # Of a large section some subclasses, the same ones each time.
+    # A large section is cut to some of its subclasses, the same ones each time.
     drawn = generator(0, "subclasses", data.name)
     X, y, parents = some_subclasses(
         data["X"], data["y"], data["parents"], spec["most_documents"], drawn
