@@ -128,7 +128,7 @@ def run_calmly(checkout):
 
 
 # Quick ones, none of them timed: a table without data, a figure with a data set.
-ITEMS = {"airola": {"table-2": {"draws": 3, "n": 40}}, "stock": {"figure-3": {}}}
+ITEMS = {"airola": {"table-2": {"repetitions": 3, "n": 40}}, "stock": {"figure-3": {}}}
 
 
 def main():

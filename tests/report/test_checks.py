@@ -145,7 +145,7 @@ def test_the_interval_of_folds_keeps_its_width(tolerance, expected):
     assert verdict(checks.matches_printed, frame, tolerance=tolerance, **arguments) == expected
 
 
-DRAW = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "draws"}
+REPEATED = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "repetitions"}
 
 
 @pytest.mark.parametrize(
@@ -159,36 +159,38 @@ DRAW = {"among": "method", "by": ["dataset"], "interval": "±", "repeats": "draw
         (np.nan, [0.77, 0.85], CONTRADICTED),
     ],
 )
-def test_a_printed_number_comes_out_as_one_more_draw_of_one_method(
+def test_a_printed_number_comes_out_as_one_more_repetition_of_one_method(
     ours, printed_numbers, expected
 ):
-    # 0.045 for one more draw, and half a unit of the last digit
+    # 0.045 for one more repetition, and half a unit of the last digit
     half = 0.045 * interval_factor(10) / interval_factor(10, 1.0)
     frame = pd.DataFrame({"method": ["a", "b"], "dataset": "Ki", "ours": [ours, 0.9], "±": half,
-                          "draws": 10, "paper": printed_numbers})  # fmt: skip
-    assert verdict(checks.one_more_draw, frame, names=["a"], **DRAW) == expected
+                          "repetitions": 10, "paper": printed_numbers})  # fmt: skip
+    assert verdict(checks.one_more_repetition, frame, names=["a"], **REPEATED) == expected
 
 
 def test_what_a_printed_number_is_rounded_by_may_be_a_column():
-    # a rank of 1 in each draw, and 2 printed: half a rank is 0.32 doublings of it, and not enough
-    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.0], "±": 0.0, "draws": 40,
+    # a rank of 1 each time, and 2 printed: half a rank is 0.32 doublings of it, and not enough
+    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.0], "±": 0.0,
+                          "repetitions": 40,
                           "paper": [1.0], "half": np.log2(1 + 0.5 / 2)})  # fmt: skip
-    arguments = DRAW | {"names": ["a"], "rounding": "half"}
-    assert verdict(checks.one_more_draw, frame, **arguments) == CONTRADICTED
+    arguments = REPEATED | {"names": ["a"], "rounding": "half"}
+    assert verdict(checks.one_more_repetition, frame, **arguments) == CONTRADICTED
     near = frame.assign(ours=np.log2(1.7))
-    assert verdict(checks.one_more_draw, near, **arguments) == HOLDS
+    assert verdict(checks.one_more_repetition, near, **arguments) == HOLDS
     del arguments["rounding"]  # then it is half a unit of 1.0
-    assert verdict(checks.one_more_draw, near, **arguments) == CONTRADICTED
+    assert verdict(checks.one_more_repetition, near, **arguments) == CONTRADICTED
 
 
-@pytest.mark.parametrize(("draws", "expected"), [(18, UNDECIDED), (19, CONTRADICTED)])
-def test_few_draws_that_are_all_alike_do_not_contradict(draws, expected):
-    # of 20 draws in any order the one that differs is the last with a chance of 1 in 20
-    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.7], "±": 0.0, "draws": draws,
+@pytest.mark.parametrize(("repetitions", "expected"), [(18, UNDECIDED), (19, CONTRADICTED)])
+def test_few_repetitions_that_are_all_alike_do_not_contradict(repetitions, expected):
+    # of 20 repetitions in any order the one that differs is the last with a chance of 1 in 20
+    frame = pd.DataFrame({"method": "a", "dataset": "Ki", "ours": [0.7], "±": 0.0,
+                          "repetitions": repetitions,
                           "paper": [0.8]})  # fmt: skip
-    assert verdict(checks.one_more_draw, frame, names=["a"], **DRAW) == expected
+    assert verdict(checks.one_more_repetition, frame, names=["a"], **REPEATED) == expected
     same = frame.assign(paper=0.7)
-    assert verdict(checks.one_more_draw, same, names=["a"], **DRAW) == HOLDS
+    assert verdict(checks.one_more_repetition, same, names=["a"], **REPEATED) == HOLDS
 
 
 def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted():
@@ -198,19 +200,21 @@ def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted
         truth = rng.uniform(0.6, 0.9, 5)
         means = truth + 0.01 * rng.standard_normal((10, 5))
         names = [f"m{i}" for i in range(5)]
-        # ours, means of draws, beside one more draw, printed to two digits, of each method
+        # our means, beside one more repetition of each method, printed to two digits
         frame = pd.DataFrame(
             {
                 "method": names,
                 "dataset": "Ki",
                 "ours": means.mean(0),
                 "±": interval_factor(10) * means.std(0, ddof=1),
-                "draws": 10,
+                "repetitions": 10,
                 "paper": (truth + 0.01 * rng.standard_normal(5)).round(2),
             }
         )
-        wrong.update(checks.swapped(frame, names=names, **DRAW))
-        right.update(verdict(checks.one_more_draw, frame, names=[name], **DRAW) for name in names)
+        wrong.update(checks.swapped(frame, names=names, **REPEATED))
+        right.update(
+            verdict(checks.one_more_repetition, frame, names=[name], **REPEATED) for name in names
+        )
     assert wrong[HOLDS] < 0.1 * wrong.total() < wrong[CONTRADICTED]
     assert right[CONTRADICTED] < 0.06 * right.total()
     assert right[HOLDS] > 0.3 * right.total()
@@ -219,9 +223,11 @@ def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted
 def test_all_groups_share_the_level_and_a_false_one_rarely_holds():
     rng = np.random.default_rng(4)
     found = {0.0: Counter(), -1.0: Counter()}
-    arguments = {"value": "auc", "by": ["group"], "bound": 0, "spread": {"over": ["draw"]}}
+    arguments = {"value": "auc", "by": ["group"], "bound": 0, "spread": {"over": ["repetition"]}}
     for _ in range(200):
-        frame = pd.DataFrame({"group": np.repeat(range(12), 6), "draw": np.tile(range(6), 12)})
+        frame = pd.DataFrame(
+            {"group": np.repeat(range(12), 6), "repetition": np.tile(range(6), 12)}
+        )
         noise = rng.standard_normal(len(frame))
         # all at the edge; then one at the edge, which is all that is false, and the others sure
         found[0.0][verdict(checks.at_least, frame.assign(auc=noise), **arguments)] += 1
@@ -318,7 +324,7 @@ def test_peaks_within():
     text = "best at iteration 2; after 1 better than up to it by 0.25 (reg 1.0)"
     late = found(checks.peaks_within, frame, **PEAKS, limit=1)
     assert late == (CONTRADICTED, text)
-    assert verdict(checks.peaks_within, frame, **PEAKS, limit=1, slack=0.25) == HOLDS
+    assert verdict(checks.peaks_within, frame, **PEAKS, limit=1, tolerance=0.25) == HOLDS
     with pytest.raises(NotMeasured, match="up to iteration 0"):
         checks.peaks_within(frame, **PEAKS, limit=0)
     with pytest.raises(NotMeasured, match="the curve ends at iteration 4"):
@@ -405,7 +411,7 @@ LED = {"value": "auc", "among": "method", "name": "KNN", "by": ["dataset"]}
 def test_leads():
     text = "smallest lead -0.02 (over KNN; dataset E)"
     assert found(checks.leads, MANY, **LEADS) == (CONTRADICTED, text)
-    assert verdict(checks.leads, MANY, **LEADS, slack=0.03) == HOLDS
+    assert verdict(checks.leads, MANY, **LEADS, tolerance=0.03) == HOLDS
     assert verdict(checks.leads, MANY[:3], **LEADS) == HOLDS
     with pytest.raises(NotMeasured, match="there is no other beside SVM"):
         checks.leads(MANY[MANY["method"] == "SVM"], **LEADS)
@@ -455,10 +461,10 @@ EXAMPLES = {
     "peaks_within": (curve([0.6, 0.8, 0.7, 0.65], reg=1), PEAKS | {"limit": 2}),
     "within": (AREAS, {"value": "auc", "target": 0.7125, "tolerance": 0.01}),
     "matches_printed": (AREAS.assign(ours=AREAS["auc"]), {"tolerance": 0.01}),
-    "one_more_draw": (
-        AREAS.assign(ours=AREAS["auc"], draws=10, **{"±": 0.001}),
+    "one_more_repetition": (
+        AREAS.assign(ours=AREAS["auc"], repetitions=10, **{"±": 0.001}),
         {"among": "method", "names": ["SVM", "KNN"], "by": ["dataset"]}
-        | {"interval": "±", "repeats": "draws"},
+        | {"interval": "±", "repeats": "repetitions"},
     ),
     "at_least": (AREAS, {"value": "auc", "bound": 0.59}),
     "at_most": (AREAS, {"value": "auc", "bound": 0.81}),

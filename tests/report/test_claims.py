@@ -25,7 +25,7 @@ def results(plan, name="figure-3", *, frame=None, source="mirror", **more):
 def verdict(plan, entry, **more):
     """The verdict of an entry on curves of an AUC of 0.6."""
     results(plan, **more)
-    (result,) = claims.evaluate([entry], plan)
+    (result,) = claims.judge_all([entry], plan)
     return result
 
 
@@ -166,20 +166,20 @@ def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, exp
 def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(
-        {"draw": range(10), "source": "mirror", "dataset": "Ki",
+        {"repetition": range(10), "source": "mirror", "dataset": "Ki",
          "auc": 0.6 + 0.05 * rng.standard_normal(10)}
     )  # fmt: skip
     entry = claim(
-        kind="at_least", value="auc", bound=0.57, spread={"over": ["draw"], "new_data": 0.25}
+        kind="at_least", value="auc", bound=0.57, spread={"over": ["repetition"], "new_data": 0.25}
     )  # fmt: skip
     found = claims.judge(entry, rows, "smoke")
-    wide = half_width(rows["auc"], 0.25)  # corrected for the points that draws share
+    wide = half_width(rows["auc"], 0.25)  # corrected for the points that repetitions share
     mean = rows["auc"].mean()
     assert found.verdict == "holds"
     assert f"for new data undecided: smallest {mean:.4g} (95 % interval {mean - wide:.4g}" in (
         found.measured
     )
-    assert "10 draws)" in found.measured
+    assert "10 repetitions)" in found.measured
 
 
 def test_a_claim_on_missing_rows_or_surrogates_is_not_tested(plan):
@@ -270,11 +270,16 @@ def test_a_claim_may_compare_items(plan):
 def test_the_control_takes_the_rows_of_each_claim(plan, monkeypatch, where):
     """Without a query all rows; those that a claim lacks here are no control."""
     rows = pd.DataFrame(
-        {"dataset": "Ki", "method": ["a", "b"], "ours": [0.7, 0.9], "±": 0.01, "draws": 10,
+        {"dataset": "Ki", "method": ["a", "b"], "ours": [0.7, 0.9], "±": 0.01, "repetitions": 10,
          "paper": [0.7, 0.9], "source": "mirror"}
     )  # fmt: skip
     monkeypatch.setattr(claims, "rows_of", lambda claim, plan: rows)
-    check = {"kind": "one_more_draw", "names": ["a", "b"], "among": "method", "by": ["dataset"]}
-    check |= {"interval": "±", "repeats": "draws"} | ({"where": where} if where else {})
+    check = {
+        "kind": "one_more_repetition",
+        "names": ["a", "b"],
+        "among": "method",
+        "by": ["dataset"],
+    }
+    check |= {"interval": "±", "repeats": "repetitions"} | ({"where": where} if where else {})
     expected = {} if where == "dataset == 'E'" else {"contradicted": 2}
     assert claims.control([claim(**check)], plan) == expected

@@ -201,7 +201,7 @@ def without(key):
         ({"check": {"kind": "atleast", "value": "auc"}}, "names the check 'atleast'"),
         ({"check": {"kind": "at_least", "value": "auc"}}, "gives the check 'at_least' other"),
         (checked(value="seconds"), "judges absolute seconds"),
-        (checked(slack=0), "got an unexpected keyword argument 'slack'"),
+        (checked(tolerance=0), "got an unexpected keyword argument 'tolerance'"),
         (checked(where="method = 'LibSVM'"), "claim 'a-claim' has a 'where' that cannot be read"),
         (
             {"check": GAIN | {"spread": {"over": ["task"]}}},

@@ -1,9 +1,11 @@
+"""Means with intervals, the power law of timed points, and a machine that was busy."""
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from kronbench_suite.report.estimates import means
+from kronbench_suite.report.estimates import disturbed, exponent, means
 
 
 def test_means_have_the_interval_of_students_distribution_over_the_other_rows():
@@ -32,3 +34,15 @@ def test_folds_that_share_points_have_wider_intervals_and_a_missing_number_no_me
     wider = folds["auc ±"][0] / plain["auc ±"][0]
     assert wider == pytest.approx(np.sqrt((1 / 3 + 0.25) / (1 / 3)))
     assert np.isnan(folds["auc"][1])
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 0.0], [1.0, -1.0], [1.0, np.inf]])
+def test_no_exponent_of_what_has_no_logarithm(values):
+    assert exponent([1, 3], [3.0, 3.0 * 3**1.5]) == pytest.approx(1.5)
+    assert np.isnan(exponent([1, 2], values))
+    assert np.isnan(exponent([2, 2], [1.0, 2.0]))
+
+
+def test_disturbance_is_read_from_a_file_too():
+    assert disturbed(pd.DataFrame({"busy": [np.nan, True]}))  # empty for rows without a clock
+    assert not disturbed(pd.DataFrame({"busy": ["False", np.nan]}))

@@ -1,4 +1,4 @@
-"""Groups lose no row, repeats are paired, and the whole interval decides: one margin, and many."""
+"""Groups lose no row, repeats are paired, and the whole interval decides: one slack, and many."""
 
 import itertools
 
@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from kronbench.intervals import half_width, interval_factor
-from kronbench_suite.report.estimates import disturbed, exponent
-from kronbench_suite.report.outcomes import Margin, by_repeat, outcome, paired, stated, table
+from kronbench_suite.report.outcomes import Slack, by_repeat, outcome, paired, stated, table
 
 SPREAD = {"over": ["fold"], "test_over_train": 0.25}
 HOLDS, UNDECIDED, CONTRADICTED = "holds", "undecided", "contradicted"
@@ -19,10 +18,10 @@ dyadic = st.integers(-512, 512).map(lambda k: k / 64)
 repeats = st.lists(dyadic, min_size=2, max_size=9).map(pd.Series)
 
 
-MARGINS = {
-    HOLDS: Margin(2, 1, 3, 7),
-    UNDECIDED: Margin(0, -1, 1, 7),
-    CONTRADICTED: Margin(-2, -3, -1, 7),
+SLACKS = {
+    HOLDS: Slack(2, 1, 3, 7),
+    UNDECIDED: Slack(0, -1, 1, 7),
+    CONTRADICTED: Slack(-2, -3, -1, 7),
 }
 
 
@@ -39,20 +38,20 @@ MARGINS = {
 )
 def test_the_whole_interval_is_on_one_side_or_nothing_is_decided(low, high, verdict):
     middle = 1.0 if np.isinf(high) else (low + high) / 2
-    assert Margin(middle, low, high).verdict == verdict
+    assert Slack(middle, low, high).verdict == verdict
 
 
 def test_without_chance_the_number_decides_and_one_split_decides_nothing():
-    assert Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).verdict == CONTRADICTED
-    assert Margin.of(pd.Series([0.1, 0.9]), -1e-9, None).miss == 0
+    assert Slack.of(pd.Series([0.1, 0.9]), -1e-9, None).verdict == CONTRADICTED
+    assert Slack.of(pd.Series([0.1, 0.9]), -1e-9, None).miss == 0
     for distance in (-100.0, 0.0, 100.0):
-        assert Margin.of(pd.Series([0.5]), distance, SPREAD).verdict == UNDECIDED
-    assert Margin.of(pd.Series([0.5, 0.5]), 0.0, SPREAD).verdict == HOLDS
+        assert Slack.of(pd.Series([0.5]), distance, SPREAD).verdict == UNDECIDED
+    assert Slack.of(pd.Series([0.5, 0.5]), 0.0, SPREAD).verdict == HOLDS
 
 
 @given(repeats, dyadic)
 def test_the_repeats_needed_would_decide_and_no_fewer(values, distance):
-    found = Margin.of(values, distance, SPREAD)
+    found = Slack.of(values, distance, SPREAD)
     if found.verdict != UNDECIDED or np.isinf(found.needed):
         return
     deviation, count = values.std(ddof=1), int(found.needed)
@@ -68,7 +67,7 @@ def found(margins, share=1.0):
 @given(st.lists(st.sampled_from([HOLDS, UNDECIDED, CONTRADICTED]), min_size=1, max_size=6),
        st.sampled_from([0.25, 0.5, 0.6, 1.0]))  # fmt: skip
 def test_a_share_is_decided_where_the_undecided_groups_cannot_matter(sides, share):
-    verdict = found({str(i): MARGINS[side] for i, side in enumerate(sides)}, share).verdict
+    verdict = found({str(i): SLACKS[side] for i, side in enumerate(sides)}, share).verdict
     ends = {  # all ways in which the undecided ones can end
         sum(end) >= share * len(sides)
         for end in itertools.product(
@@ -80,10 +79,10 @@ def test_a_share_is_decided_where_the_undecided_groups_cannot_matter(sides, shar
 
 def test_the_group_that_decides_is_named():
     margins = {
-        "sure": Margin(5, 4, 6),
-        "near": Margin(1, 0.5, 1.5),
-        "open": Margin(0.2, -1, 1.4, 9),
-        "far": Margin(-3, -4, -2),
+        "sure": Slack(5, 4, 6),
+        "near": Slack(1, 0.5, 1.5),
+        "open": Slack(0.2, -1, 1.4, 9),
+        "far": Slack(-3, -4, -2),
     }
     assert found(margins).measured == "far"
     del margins["far"]
@@ -91,29 +90,29 @@ def test_the_group_that_decides_is_named():
     del margins["open"]
     held = found(margins)
     assert (held.verdict, held.measured) == (HOLDS, "near")
-    assert found({"none": Margin.exact(np.nan)}).verdict == CONTRADICTED
+    assert found({"none": Slack.exact(np.nan)}).verdict == CONTRADICTED
 
 
 def test_the_chance_of_a_share_is_that_of_too_many_misses():
     def chance(groups, share):
-        return found({str(i): Margin(1, 0, 2, miss=0.025) for i in range(groups)}, share).chance
+        return found({str(i): Slack(1, 0, 2, miss=0.025) for i in range(groups)}, share).chance
 
     assert chance(20, 1.0) == 0.025  # shared among all
     assert chance(20, 0.5) == pytest.approx(stats.binom.sf(10, 20, 0.025))
     assert chance(3, 0.6) == pytest.approx(stats.binom.sf(1, 3, 0.025))
-    assert found({"": Margin.exact(1)}).chance == 0
+    assert found({"": Slack.exact(1)}).chance == 0
 
 
-ONE_SPLIT = Margin(1, -np.inf, np.inf)
+ONE_SPLIT = Slack(1, -np.inf, np.inf)
 
 
 @pytest.mark.parametrize(
     ("margins", "text"),
     [
-        ([Margin(1, -1, 3, 40), Margin(1, -2, 4, 1200)], "about 1,200 repeats would decide it"),
-        ([Margin(1, -1, 3, 40), ONE_SPLIT], "a second split would tell its chance"),
-        ([Margin(1, -1, 3, np.inf)], "no number of repeats of such splits would decide it"),
-        ([Margin(1, -1, 3, 40), Margin(5, 4, 6, 2)], "about 40 repeats would decide it"),
+        ([Slack(1, -1, 3, 40), Slack(1, -2, 4, 1200)], "about 1,200 repeats would decide it"),
+        ([Slack(1, -1, 3, 40), ONE_SPLIT], "a second split would tell its chance"),
+        ([Slack(1, -1, 3, np.inf)], "no number of repeats of such splits would decide it"),
+        ([Slack(1, -1, 3, 40), Slack(5, 4, 6, 2)], "about 40 repeats would decide it"),
     ],
 )  # fmt: skip
 def test_an_undecided_claim_says_what_would_decide_it(margins, text):
@@ -156,15 +155,3 @@ def test_a_mean_is_stated_with_its_interval_or_says_that_it_has_none():
     assert stated(values, {"over": ["trained_on"]}).endswith("2 repeats)")
     told = stated(values, {"over": ["split"], "level": 0.99})
     assert told == f"0.5 (99 % interval {0.5 - half:.4g} to {0.5 + half:.4g}, 2 splits)"
-
-
-@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 0.0], [1.0, -1.0], [1.0, np.inf]])
-def test_no_exponent_of_what_has_no_logarithm(values):
-    assert exponent([1, 3], [3.0, 3.0 * 3**1.5]) == pytest.approx(1.5)
-    assert np.isnan(exponent([1, 2], values))
-    assert np.isnan(exponent([2, 2], [1.0, 2.0]))
-
-
-def test_disturbance_is_read_from_a_file_too():
-    assert disturbed(pd.DataFrame({"busy": [np.nan, True]}))  # empty for rows without a clock
-    assert not disturbed(pd.DataFrame({"busy": ["False", np.nan]}))

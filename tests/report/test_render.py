@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 
 from kronbench_suite.report.layout import Cell, Grid
-from kronbench_suite.report.render import markdown, templates
+from kronbench_suite.report.render import tables_as_markdown, templates
 
 GRID = Grid(
     title="50 % of nᵢ",
@@ -33,8 +33,8 @@ LEGEND = [
 ]
 
 
-def test_markdown():
-    lines = markdown("paper table-1", "All", [GRID], ["E"]).split("\n")
+def test_tables_as_markdown():
+    lines = tables_as_markdown("paper table-1", "All", [GRID], ["E"]).split("\n")
     assert lines == [
         "**paper table-1: All**",
         "",

@@ -20,7 +20,7 @@ snakemake = functools.partial(helpers.snakemake, timeout=500)
 SETTINGS = {
     **merged(),
     "scale": "small",
-    "papers": {"airola": {"table-2": {"draws": 3, "n": 40}}},
+    "papers": {"airola": {"table-2": {"repetitions": 3, "n": 40}}},
 }
 OTHER_WORKFLOW = f"""
 configfile: "config.yaml"

@@ -26,6 +26,7 @@ def accept(plan: Plan, write: bool = False) -> str:
         raise InputError(
             f"{source} is missing; finish the run first, since snakemake makes it last"
         )
+    # What moves against the accepted run, which this one would replace.
     verdicts = read_verdicts(source)
     moved = moved_since_accepted(plan, verdicts)
     if moved is None:
@@ -46,11 +47,12 @@ def accept(plan: Plan, write: bool = False) -> str:
     contents = _contents(plan, verdicts)
     if not write:
         return "\n".join([*lines, "nothing was written; add --yes to accept this run"])
+    # New files first: a command that is broken off loses no table.
     stale = set(target.rglob("*")) - {target / name for name in contents}
     for name, content in contents.items():
         with replacing(target / name) as temporary:
             temporary.write_bytes(content)
-    for file in stale:  # last, so that a command that is broken off loses no table
+    for file in stale:
         if not file.is_dir():
             file.unlink()
     size = sum(map(len, contents.values())) / 2**20
@@ -67,6 +69,7 @@ def _contents(plan, verdicts):
     def places(item, part):
         return [file.relative_to(plan.accepted).as_posix() for file in files_of(plan, item, part)]
 
+    # Each table that was measured, packed, with its sidecar and what its job cost.
     for item, part in measurements(plan):
         sidecar, text = read_sidecar(item, part), checked(item.table(part)).decode()
         texts[item.table(part)] = text
@@ -79,23 +82,18 @@ def _contents(plan, verdicts):
                 )
         table, record = places(item, part)
         contents[table], contents[record] = packed(text), _as_json(sidecar)
-        # Seconds of the processor where a job may run beside others.
+        # A job of one thread may have run beside others, so that its processor seconds count.
         threads = sidecar["environment"]["threads"]
         peaks = pd.read_csv(io.StringIO(text), usecols=["peak_mib"])["peak_mib"]
-        costs.append(
-            {key: sidecar[key] for key in ("paper", "item", "part")}
-            | {
-                "threads": threads,
-                "seconds": round(sidecar["cpu_seconds" if threads == 1 else "seconds"], 1),
-                "peak_mib": round(peaks.max()),
-            }
-        )
+        seconds = round(sidecar["cpu_seconds" if threads == 1 else "seconds"], 1)
+        cost = {key: sidecar[key] for key in ("paper", "item", "part")} | {"threads": threads}
+        costs.append(cost | {"seconds": seconds, "peak_mib": round(peaks.max())})
+    # What each item shows, unless it is the same as its tables, which are not kept twice.
     for item in plan.items:
         name, text = f"{item.paper}/{item.name}", checked(item.output("csv")).decode()
         record = read_json(item.output("json"), columns=dict, skipped=list)
         records[name] = {key: record[key] for key in ("columns", "skipped")}
         if item.parts and text == joined(texts[item.table(part)] for part in item.parts):
-            # What is the same as its tables is not kept twice.
             records[name]["tables"] = [places(item, part)[0] for part in item.parts]
         else:
             contents[f"{name}.csv"] = text.encode()

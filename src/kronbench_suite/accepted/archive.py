@@ -47,13 +47,17 @@ def archive(folder: str | Path, target: str | Path, author: str | None = None) -
             f"{folder} is not a finished run: config.yaml or report/summary.txt is missing; "
             "give results/<scale> after snakemake has made its page"
         )
+    # A damaged table is not archived.
     for record in folder.glob("*/tables/**/[!.]*.json"):
         checked(record.with_suffix(".csv"))
     scale, about = folder.resolve().name, surroundings(folder)
-    contents = {name: path.read_bytes() for name, path in sorted(_files(folder, scale).items())}
+    contents = {
+        name: path.read_bytes() for name, path in sorted(_archived_files(folder, scale).items())
+    }
     summary = (folder / "report" / "summary.txt").read_text(encoding="utf-8")
     readme = _README.format(scale=scale, manifest=MANIFEST, summary=summary, **about)
     contents["README.md"] = readme.encode()
+    # The description in JSON-LD, then the sums of all files, its own among them.
     crate = json.dumps(_crate(scale, contents, about, author), indent=1, ensure_ascii=False)
     contents[CRATE] = (crate + "\n").encode()
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
@@ -69,7 +73,7 @@ def archive(folder: str | Path, target: str | Path, author: str | None = None) -
     return f"{target}: {len(contents)} files, {size:.1f} MiB, sha256 {total}"
 
 
-def _files(folder, scale):
+def _archived_files(folder, scale):
     """Files of the run, and what git tracks of the workflow, by their names in the archive."""
     root = checkout_path()
     command = ["git", "ls-files", "-z", "--", *_SOURCES]
@@ -77,10 +81,11 @@ def _files(folder, scale):
     if not listed.stdout:
         raise InputError(f"{root} is not a git checkout of the workflow: run kronbench in a clone")
     files = {name: root / name for name in listed.stdout.rstrip("\0").split("\0")}
+    # Results without logs and what a killed job left, and predictions, but no data sets.
     for path in folder.rglob("*"):
         parts = path.relative_to(folder).parts
         hidden = parts[0] == "logs" or any(part.startswith(".") for part in parts)
-        predictions = path.suffix == ".npz" and "tables" in parts  # data sets are not kept
+        predictions = path.suffix == ".npz" and "tables" in parts
         kept = (path.suffix in _KINDS or predictions) and not hidden
         if kept and path.is_file() and not path.is_symlink():
             files["/".join(("results", scale, *parts))] = path
@@ -97,10 +102,12 @@ def _crate(scale, contents, about, author):
     crate.name = f"A run of Kronbench, scale {scale}"
     crate.description = f"Numbers, pictures and verdicts beside five papers, scale {scale}"
     crate.datePublished, crate.license = about["last"], "https://spdx.org/licenses/BSD-3-Clause"
+    # The profiles that it follows.
     for place, (name, version) in _PROFILES.items():
         properties = {"@type": "CreativeWork", "name": name, "version": version}
         profile = crate.add(ContextEntity(crate, place, properties))
         crate.root_dataset.append_to("conformsTo", profile)
+    # Every file with its kind and size; the workflow is the one that Snakemake reads.
     files = {}
     for name, content in contents.items():
         kind = mimetypes.guess_type(name)[0] or "text/plain"
@@ -111,6 +118,7 @@ def _crate(scale, contents, about, author):
         else:
             files[name] = crate.add_file(None, name, properties=properties)
     crate.add_file(None, MANIFEST, properties={"name": MANIFEST, "encodingFormat": "text/plain"})
+    # The run: it used the records of data, and made the results.
     used = [file for name, file in files.items() if name.endswith("provenance.json")]
     made = [file for name, file in files.items() if name.startswith("results/")]
     run = {"name": crate.name, "startTime": about["first"], "endTime": about["last"]}

@@ -27,11 +27,13 @@ _TITLES = {
 }
 _NO_MOVES = ("rounding", "clock", "surroundings")
 
-# What runs with the same arithmetic have in common; the part of a number up to which other
-# arithmetic may move it, and more where the table says that rounding decides; a number up to which
-# nothing is left of one, as the deviation of two exact ways.
+# What runs with the same arithmetic have in common.
 _ARITHMETIC = ("blas", "instructions")
-_ROUNDING, _NOTHING = 1e-6, 1e-12
+# The part of a number up to which other arithmetic may move it; where the table says that rounding
+# decides, more.
+_MOVED_BY_ROUNDING = 1e-6
+# The size of a number of which only rounding is left, such as the deviation of two exact ways.
+_ROUNDING_ALONE = 1e-12
 
 # The order in which other causes are told, by the first word.
 _CAUSES = ["data", "revision", "packages", "blas", "cpu", "threads"]
@@ -84,13 +86,15 @@ def compare(a: Run, b: Run) -> list[Difference]:
     move is told apart. A table that one side lacks is named where both are whole runs, since an
     accepted run may be older than an item.
     """
-    found = []
+    # Verdicts, of which those on times or on rows that one side lacks are no moves.
+    differences = []
     short = short_items(a.records, b.records)
     for move in moves(a.verdicts, b.verdicts, short):
         text = f"{move.before or 'no such claim'} -> {move.now or 'no such claim'}"
         text += f" ({move.measured_now})" if move.now else ""
         kind, weight = "clock" if move.timed else "verdict", 1.0 + (move.now == CONTRADICTED)
-        found.append(Difference(kind, move.id, text, weight))
+        differences.append(Difference(kind, move.id, text, weight))
+    # Numbers, table by table.
     rounds = any(
         a.surroundings[key] != b.surroundings[key]
         for key in _ARITHMETIC
@@ -99,10 +103,11 @@ def compare(a: Run, b: Run) -> list[Difference]:
     are_whole = all((run.folder / "report" / "claims.csv").exists() for run in (a, b))
     for name in dict.fromkeys([*a.numbers, *b.numbers]):
         if name in a.numbers and name in b.numbers:
-            found += _numbers(name, a, b, name in short, rounds)
+            differences += _table_differences(name, a, b, name in short, rounds)
         elif are_whole:
             where = a.folder if name in a.numbers else b.folder
-            found.append(Difference("table", name, f"only in {where}"))
+            differences.append(Difference("table", name, f"only in {where}"))
+    # Data, packages and machines, the likeliest causes first.
     for key in a.surroundings.keys() & b.surroundings.keys() - {"first", "last"}:
         sides = [
             ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -111,9 +116,9 @@ def compare(a: Run, b: Run) -> list[Difference]:
         if sides[0] != sides[1]:
             cause = key.partition(" ")[0]
             weight = 1 / (1 + _CAUSES.index(cause)) if cause in _CAUSES else 0
-            found.append(Difference("surroundings", key, " | ".join(sides), weight))
+            differences.append(Difference("surroundings", key, " | ".join(sides), weight))
     order = list(_TITLES)
-    return sorted(found, key=lambda d: (order.index(d.kind), -d.weight, d.place))
+    return sorted(differences, key=lambda d: (order.index(d.kind), -d.weight, d.place))
 
 
 def moved(differences: list[Difference]) -> bool:
@@ -134,14 +139,16 @@ def markdown(a: Run, b: Run, differences: list[Difference]) -> str:
     return "\n".join(lines)
 
 
-def _numbers(name: str, a: Run, b: Run, is_short: bool, rounds: bool) -> Iterator[Difference]:
+def _table_differences(
+    name: str, a: Run, b: Run, is_short: bool, rounds: bool
+) -> Iterator[Difference]:
     """What differs in one table: rows without a counterpart, then column by column.
 
     A time cap ends the rows of a short table sooner on a slower machine, and not all machines have
     each solver. Where the two runs round differently (``rounds``), what rounding may have moved
     is a difference of its own.
     """
-    # What the columns are: of two declarations that of the second run.
+    # What the columns are: the declaration of the second run, if it has one.
     declared = [run.records.get(name, {}).get("columns") for run in (b, a)]
     if not any(declared):
         raise InputError(
@@ -171,13 +178,14 @@ def _numbers(name: str, a: Run, b: Run, is_short: bool, rounds: bool) -> Iterato
                 first = _place(frame.index[rows].sort_values()[0])
                 text = f"{lost} of {len(frame)} rows of {side} have no counterpart ({first})"
                 yield Difference(kind, name, text, lost / len(frame))
+    # Rows of both sides, column by column: what moved, and what rounding may have moved.
     left, right = left.loc[both], right.loc[both]
     for column in columns.compared(left):
         if column in right:
             old, new, size, shown = _sizes(left[column], right[column])
-            may_move = (size <= _ROUNDING) | (column in columns.rounding)
+            may_move = (size <= _MOVED_BY_ROUNDING) | (column in columns.rounding)
             if is_numeric_dtype(old):
-                may_move |= np.maximum(old.abs(), new.abs()) <= _NOTHING
+                may_move |= np.maximum(old.abs(), new.abs()) <= _ROUNDING_ALONE
             for frame in (left, right):
                 may_move |= columns.decided_by_rounding(frame, column)
             may_move &= rounds
@@ -205,10 +213,11 @@ def _sizes(a, b):
         return a, b, (a != b).astype(float), "'{}' -> '{}'"
     a, b = a.astype(float), b.astype(float)
     size = (a - b).abs() / np.maximum(a.abs(), np.finfo(float).tiny)
-    # infinite where one is missing
+    # The size of a move is infinite where one of the two numbers is missing.
     size = size.mask((a == b) | (a.isna() & b.isna()), 0.0).fillna(np.inf)
     return a, b, size, "{:.6g} -> {:.6g}"
 
 
 def _place(index):
+    """The key of a row in words, without the column that no key leaves empty."""
     return ", ".join(part for part in index[:-1] if part)

@@ -18,6 +18,7 @@ def draw_accepted(plan: Plan) -> str:
     Items of which a table is not accepted are named as missing.
     """
     plan = plan.of_accepted()
+    # The tables and sidecars are put where a run would have them.
     jobs = accepted_jobs(plan)
     if not jobs:
         raise InputError(f"{plan.accepted} has no result tables: no such run was accepted yet")
@@ -28,11 +29,12 @@ def draw_accepted(plan: Plan) -> str:
         made.parent.mkdir(parents=True, exist_ok=True)
         made.write_text(accepted_text(table), encoding="utf-8", newline="")
         shutil.copy(record, made.with_suffix(".json"))
-    own = [item for item in plan.items if not item.numbers_of]
+    # Items of measurements first, since the others take the numbers that these show.
+    measured = [item for item in plan.items if not item.numbers_of]
     gathered = [item for item in plan.items if item.numbers_of]
     failures = []
     with ProcessPoolExecutor() as pool:
-        for items in (own, gathered):  # these take the numbers of those
+        for items in (measured, gathered):
             ready = [item for item in items if all(file.exists() for file in item.drawn_from)]
             failures += filter(None, pool.map(_drawn, ready))
     return "\n".join([write_report(plan), *failures])

@@ -1,21 +1,21 @@
 """Checks that a claim can name: numbers against bounds and printed ones, and against each other.
 
 A check takes the rows that the claim selects and the arguments of its entry in ``claims/``. It
-yields a finding for each group (its margin, what is said of it, its rows), of which ``judges``
-makes an ``Outcome``; docs/verdicts.md says how one or many groups decide. All have in common:
+yields a finding for each group (its slack, what is said of it, its rows), and ``register_check``
+makes one ``Outcome`` of them; docs/verdicts.md says how groups decide. All have in common:
 
 - ``value``, ``over``, ``between`` and ``among`` name columns, ``by`` lists those of the groups;
   ``low``, ``high``, ``slow``, ``fast``, ``leader`` and ``name`` are entries of such a column.
 - No rows, or rows without a part of what the claim names: ``NotMeasured``, "not tested".
 - Only ``mostly_at_least`` accepts a missing value: its row misses the bound.
 - ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets apart,
-  ``spread: {over: [draw]}`` those of independent repeats. Differences are paired along them.
+  ``spread: {over: [repetition]}`` those of independent repeats. Differences are paired along them.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,9 @@ import pandas as pd
 from kronbench.intervals import interval_factor, repeats_needed
 from kronbench_suite.report.estimates import exponent
 from kronbench_suite.report.outcomes import (
-    Margin,
     NotMeasured,
     Outcome,
+    Slack,
     by_repeat,
     differences,
     groups,
@@ -39,8 +39,16 @@ from kronbench_suite.report.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 CHECKS: dict[str, Callable[..., Outcome]] = {}
 
+# The column that a check reads if its entry in ``claims/`` names none, beside printed numbers.
+DEFAULT_VALUE = "ours"
 
-def judges(
+
+def judged_column(arguments: Mapping) -> str:
+    """The column whose numbers a check judges, by the arguments of the check."""
+    return arguments.get("value", DEFAULT_VALUE)
+
+
+def register_check(
     rows_read: Callable[..., pd.DataFrame] = lambda frame, **arguments: frame,
     finite: bool = True,
 ) -> Callable:
@@ -54,32 +62,42 @@ def judges(
         @functools.wraps(find)
         def check(frame: pd.DataFrame, **arguments: object) -> Outcome:
             frame = rows_read(frame, **arguments)
-            values = frame[arguments.get("value", "ours")].astype(float)
+            values = frame[judged_column(arguments)].astype(float)
             bad = ~np.isfinite(values)
             if finite and bad.any():
                 where = place(frame[bad].iloc[0])
                 text = f"{bad.sum()} of {len(values)} numbers not finite ({where})"
                 return Outcome(CONTRADICTED, text)
-            findings, share = list(find(frame, **arguments)), arguments.get("share", 1.0)
             unit = "groups" if finite else "rows"
-            found = outcome(findings, share, unit)
-            sharing = sum(margin.miss > 0 for margin, _, _ in findings)
-            if found.verdict != CONTRADICTED or share < 1 or sharing < 2:
-                return found
-            # one of several misses as many times as often as one alone
-            level = {"level": 1 - 0.05 / sharing}
-            if "spread" in arguments:
-                level = {"spread": arguments["spread"] | level}
-            wide = outcome(list(find(frame, **arguments | level)), share, unit)
-            text = f"{wide.measured}; {sharing} intervals share the 5 %"
-            verdict = CONTRADICTED if wide.verdict == CONTRADICTED else UNDECIDED
-            return Outcome(verdict, text, found.chance, wide.deciding)
+            return _with_shared_level(functools.partial(find, frame), arguments, unit)
 
         check.rows_read = rows_read
         CHECKS[find.__name__] = check
         return check
 
     return decorate
+
+
+def _with_shared_level(find, arguments, unit):
+    """The outcome of a check, whose intervals share a chance of 5 % to contradict what is true.
+
+    One of k intervals misses up to k times as often as one alone. If the k intervals of a claim
+    contradict it, they are made anew at the level 1 - 0.05 / k each (Bonferroni). If these do not
+    contradict it, the claim is undecided.
+    """
+    findings, share = list(find(**arguments)), arguments.get("share", 1.0)
+    alone = outcome(findings, share, unit)
+    # Findings without chance share nothing, and a share of groups has a chance of its own.
+    n_sharing = sum(slack.miss > 0 for slack, _, _ in findings)
+    if alone.verdict != CONTRADICTED or share < 1 or n_sharing < 2:
+        return alone
+    level = {"level": 1 - 0.05 / n_sharing}
+    if "spread" in arguments:
+        level = {"spread": arguments["spread"] | level}
+    wide = outcome(list(find(**arguments | level)), share, unit)
+    text = f"{wide.measured}; {n_sharing} intervals share the 5 %"
+    verdict = CONTRADICTED if wide.verdict == CONTRADICTED else UNDECIDED
+    return Outcome(verdict, text, alone.chance, wide.deciding)
 
 
 def place(row: pd.Series) -> str:
@@ -89,32 +107,32 @@ def place(row: pd.Series) -> str:
     return ", ".join(words) or f"row {row.name}"
 
 
-@judges()
+@register_check()
 def within(frame, *, value, target, tolerance, spread=None):
     """The mean of ``value`` over the selected rows is ``target`` up to ``tolerance``."""
     values = by_repeat(frame, value, spread)
-    margin = Margin.of(values, tolerance - abs(values.mean() - target), spread)
-    yield margin, f"{stated(values, spread)} against {target:g} \u00b1 {tolerance:g}", None
+    slack = Slack.of(values, tolerance - abs(values.mean() - target), spread)
+    yield slack, f"{stated(values, spread)} against {target:g} \u00b1 {tolerance:g}", None
 
 
 def _printed_of(value):
     """The column of printed numbers beside a column of ours."""
-    return "paper" if value == "ours" else f"printed {value}"
+    return "paper" if value == DEFAULT_VALUE else f"printed {value}"
 
 
-def _printed_rows(frame, *, value="ours", **arguments):
+def _printed_rows(frame, *, value=DEFAULT_VALUE, **arguments):
     rows = frame.dropna(subset=[_printed_of(value)])
     if rows.empty:
         raise NotMeasured("nothing is printed for these rows")
     return rows
 
 
-@judges(rows_read=_printed_rows)
+@register_check(rows_read=_printed_rows)
 def matches_printed(
     frame,
     *,
     tolerance,
-    value="ours",
+    value=DEFAULT_VALUE,
     interval=None,
     repeats=None,
     test_over_train=0.0,
@@ -130,11 +148,11 @@ def matches_printed(
     for label, row in frame.iterrows():
         difference = abs(row[value] - row[_printed_of(value)])
         distance, half = tolerance - difference, row[interval] if interval else 0.0
-        known = f" \u00b1 {half:.2g}" if interval else ""
+        spread = f" \u00b1 {half:.2g}" if interval else ""
         if np.isnan(half):
-            margin, known = Margin(distance, -np.inf, np.inf), " (one split: no spread)"
+            slack, spread = Slack(distance, -np.inf, np.inf), " (one split: no spread)"
         elif half == 0:
-            margin = Margin.exact(distance)
+            slack = Slack.exact(distance)
         else:
             needed = np.nan
             if repeats and row[repeats] >= 2:
@@ -143,47 +161,55 @@ def matches_printed(
                 half = deviation * interval_factor(count, test_over_train, level)
                 needed = repeats_needed(deviation, distance, test_over_train, level)
             ends = (distance - half, distance + half)
-            margin = Margin(distance, *ends, needed, (1 - level) / 2)
-        text = f"largest difference {difference:.4g}{known} of {len(frame)} numbers ({place(row)})"
-        yield margin, text, pd.Index([label])
+            slack = Slack(distance, *ends, needed, (1 - level) / 2)
+        text = (
+            f"largest difference {difference:.4g}{spread} of {len(frame)} numbers ({place(row)})"
+        )
+        yield slack, text, pd.Index([label])
 
 
-@judges(rows_read=_printed_rows)
-def one_more_draw(
-    frame, *, names, among, interval, repeats, by, value="ours", rounding=None, level=0.95
+@register_check(rows_read=_printed_rows)
+def one_more_repetition(
+    frame, *, names, among, interval, repeats, by, value=DEFAULT_VALUE, rounding=None, level=0.95
 ):
-    """The printed numbers of ``among`` in ``names`` are such as one more draw gives.
+    """The printed numbers of ``among`` in ``names`` are such as one more repetition gives.
 
     Each lies within m +- t s sqrt(1/k + 1) of ours, and half a unit of its last digit, or what the
     column ``rounding`` says; and no other number does that is printed in the same group for
     another one of ``among``. docs/verdicts.md says what is undecided. ``interval`` and ``repeats``
-    are columns as in ``matches_printed``, such as ``±`` and ``draws``, and so are printed numbers.
+    are columns as in ``matches_printed``, such as ``±`` and ``repetitions``, and so are printed
+    numbers.
     """
-    drawn = _draws(frame, names, among, interval, repeats, by, value, rounding, level)
-    for name, label, row, known, reach, alike in drawn:
+    cases = _repetitions(frame, names, among, interval, repeats, by, value, rounding, level)
+    for name, label, row, all_printed, reach, alike in cases:
         ours, printed = row[value], row[_printed_of(value)]
-        others = known - {printed}
-        margin = _margin_of_a_draw(ours, printed, others, reach, alike, level)
+        others = all_printed - {printed}
+        slack = _slack_of_a_repetition(ours, printed, others, reach, alike, level)
         text = f"{row[among]} {ours:.4g}, "
-        text += f"as in all {alike} draws" if alike else f"one more draw \u00b1 {reach:.4g}"
+        text += (
+            f"as in all {alike} repetitions"
+            if alike
+            else f"one more repetition \u00b1 {reach:.4g}"
+        )
         text += f", printed {printed:g}"
         reached = sorted(other for other in others if abs(ours - other) <= reach)
-        if margin.verdict == UNDECIDED and reached:
+        if slack.verdict == UNDECIDED and reached:
             text += f", which reaches {', '.join(map('{:g}'.format, reached))} of others too"
-        yield margin, f"{text} ({name})", pd.Index([label])
+        yield slack, f"{text} ({name})", pd.Index([label])
 
 
-def _draws(frame, names, among, interval, repeats, by, value, rounding=None, level=0.95):
+def _repetitions(frame, names, among, interval, repeats, by, value, rounding=None, level=0.95):
     """Group, label and row of each of ``names``, and all numbers that its group prints.
 
-    Then half the prediction interval of one more draw with what the printed number is rounded by,
-    and how many draws there are if all are alike, else 0.
+    Then half the prediction interval of one more repetition with what the printed number is
+    rounded by, and how many repetitions there are if all are alike, else 0.
     """
     for name, group in groups(frame, by):
         rows = _printed_rows(group[group[among].isin(names)], value=value)
         printed = group[_printed_of(value)].dropna()
         digits = max(len(str(number).partition(".")[2]) for number in printed)
         for label, row in rows.iterrows():
+            # the interval of the mean gives the deviation, and this the interval of one more value
             count = int(row[repeats])
             deviation = row[interval] / interval_factor(count)
             reach = deviation * interval_factor(count, 1.0, level)
@@ -191,28 +217,29 @@ def _draws(frame, names, among, interval, repeats, by, value, rounding=None, lev
             yield name, label, row, set(printed), reach, 0 if deviation else count
 
 
-def _margin_of_a_draw(ours, printed, others, reach, alike, level=0.95):
+def _slack_of_a_repetition(ours, printed, others, reach, alike, level=0.95):
+    """The slack of a printed number that lies up to ``reach`` from ours, and no other one does."""
     distance = reach - abs(ours - printed)
     nearest = min((abs(ours - other) - reach for other in others), default=np.inf)
-    if np.isnan(reach):
-        return Margin(distance, -np.inf, np.inf)
-    # one that differs from k draws that are alike has a chance of up to 1 / (k + 1)
+    if np.isnan(reach):  # one repetition has no interval
+        return Slack(distance, -np.inf, np.inf)
+    # A number that differs from k repetitions that are alike has a chance of up to 1 / (k + 1).
     if alike and distance < 0 and 1 / (alike + 1) > 1 - level:
-        return Margin(distance, distance, 0.0, needed=round(1 / (1 - level)) - 1)
-    return Margin(distance, min(distance, nearest), distance, miss=1 - level)
+        return Slack(distance, distance, 0.0, needed=round(1 / (1 - level)) - 1)
+    return Slack(distance, min(distance, nearest), distance, miss=1 - level)
 
 
-def swapped(frame, *, value="ours", **arguments):
-    """The control of ``one_more_draw``: the verdicts on printed numbers of other methods.
+def swapped(frame, *, value=DEFAULT_VALUE, **arguments):
+    """The control of ``one_more_repetition``: the verdicts on printed numbers of other methods.
 
     One for each of ``names`` and each number that the group prints for others and not for it.
     """
-    for _, _, row, known, *reach in _draws(frame, value=value, **arguments):
-        for wrong in known - {row[_printed_of(value)]}:
-            yield _margin_of_a_draw(row[value], wrong, known - {wrong}, *reach).verdict
+    for _, _, row, all_printed, *reach in _repetitions(frame, value=value, **arguments):
+        for wrong in all_printed - {row[_printed_of(value)]}:
+            yield _slack_of_a_repetition(row[value], wrong, all_printed - {wrong}, *reach).verdict
 
 
-@judges()
+@register_check()
 def at_least(frame, *, value, bound, by=None, spread=None):
     """The smallest ``value`` of the selected rows, or mean of a group, is at least ``bound``.
 
@@ -221,7 +248,7 @@ def at_least(frame, *, value, bound, by=None, spread=None):
     return _bounded(frame, value, bound, by, spread, 1, "smallest")
 
 
-@judges()
+@register_check()
 def at_most(frame, *, value, bound, by=None, spread=None):
     """The largest ``value`` of the selected rows, or mean of a group, is at most ``bound``.
 
@@ -231,59 +258,60 @@ def at_most(frame, *, value, bound, by=None, spread=None):
 
 
 def _bounded(frame, value, bound, by, spread, sign, extreme):
+    """Yield the findings of ``at_least`` (``sign`` 1) or ``at_most`` (-1)."""
     if by is None and spread is None:
         # A number that is known up to an interval brings its ends in columns of their own.
         names = [name for name in (value, f"{value}_low", f"{value}_high") if name in frame]
         ends = sign * (sign * frame[names].apply(lambda end: end.fillna(frame[value]))).min()
         low, middle, high = ends.min(), ends[value], ends.max()
-        known = f" (known to lie in {low:.4g} to {high:.4g})" if low < high else ""
+        ends_text = f" (known to lie in {low:.4g} to {high:.4g})" if low < high else ""
         distances = sorted(sign * (end - bound) for end in (low, high))
-        text = f"{extreme} {middle:.4g}{known}, bound {bound:g}"
-        yield Margin(sign * (middle - bound), *distances), text, None
+        text = f"{extreme} {middle:.4g}{ends_text}, bound {bound:g}"
+        yield Slack(sign * (middle - bound), *distances), text, None
         return
     for name, group in groups(frame, by or ()):
         values = by_repeat(group, value, spread)
-        margin = Margin.of(values, sign * (values.mean() - bound), spread)
+        slack = Slack.of(values, sign * (values.mean() - bound), spread)
         text = f"{extreme} {stated(values, spread)}, bound {bound:g}"
-        yield margin, text + (f" ({name})" if name else ""), group.index
+        yield slack, text + (f" ({name})" if name else ""), group.index
 
 
-@judges(finite=False)
+@register_check(finite=False)
 def mostly_at_least(frame, *, value, bound, share):
     """At least this share of the selected rows has a finite ``value`` of at least ``bound``."""
     values = frame[value].astype(float).replace([np.inf, -np.inf], np.nan)
     missing = values.isna().sum()
     text = f"{missing} rows without a number" if missing else ""
     for number in values:
-        yield Margin.exact(number - bound), text, None
+        yield Slack.exact(number - bound), text, None
 
 
-@judges()
+@register_check()
 def scales(frame, *, value, over, by, low, high):
     """The exponent of ``value`` in ``over``, fitted to means, is from ``low`` to ``high``.
 
     Where there are three sizes or more, the exponents between neighbours are told beside it.
     """
-    margins, texts = [], []
+    slacks, texts = [], []
     for name, group in groups(frame, by):
         curve = group.groupby(over)[value].mean()
         if len(curve) < 2:
             raise NotMeasured(f"fewer than two values of {over}" + (f" ({name})" if name else ""))
-        found = exponent(curve.index, curve)
-        margins.append(np.minimum(found - low, high - found))
-        text = f"{found:.2f}"
+        power = exponent(curve.index, curve)
+        slacks.append(np.minimum(power - low, high - power))
+        text = f"{power:.2f}"
         if len(curve) > 2:
             steps = [
                 exponent(curve.index[i : i + 2], curve[i : i + 2]) for i in range(len(curve) - 1)
             ]
             text += f", between neighbours {min(steps):.2f} to {max(steps):.2f}"
         texts.append(f"{text} ({name})" if name else text)
-    yield Margin.exact(np.min(margins)), "exponent " + "; ".join(texts), None
+    yield Slack.exact(np.min(slacks)), "exponent " + "; ".join(texts), None
 
 
 def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **arguments):
     """The rows of both sides in each group; at the largest common ``at_largest``."""
-    found = []
+    rows_of_groups = []
     for name, group in groups(frame, by):
         sides = {side: group[group[between] == side] for side in (slow, fast)}
         if at_largest:
@@ -293,11 +321,11 @@ def _largest_rows(frame, *, between, slow, fast, by=(), at_largest=None, **argum
             sides = {side: rows[rows[at_largest] == max(common)] for side, rows in sides.items()}
         if lacking := [side for side, rows in sides.items() if rows.empty]:
             raise without(lacking, name)
-        found += sides.values()
-    return pd.concat(found)
+        rows_of_groups += sides.values()
+    return pd.concat(rows_of_groups)
 
 
-@judges(rows_read=_largest_rows)
+@register_check(rows_read=_largest_rows)
 def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
     """``slow`` takes at least ``bound`` times as much of ``value`` as ``fast``, in each group.
 
@@ -309,12 +337,13 @@ def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
         a, b = (group[group[between] == side] for side in (slow, fast))
         mean_a, mean_b = a[value].mean(), b[value].mean()
         quotient = mean_a / mean_b if mean_a > 0 and mean_b > 0 else np.nan
-        known, ends = [quotient], [f"{value}_low", f"{value}_high"]
+        quotients, ends = [quotient], [f"{value}_low", f"{value}_high"]
+        # The ends of the range: the shortest repeat over the longest, and the other way round.
         if all(end in side and side[end].notna().all() for side in (a, b) for end in ends):
             (a_low, a_high), (b_low, b_high) = (side[ends].mean() for side in (a, b))
             if min(a_low, b_low) > 0:
-                known += [a_low / b_high, a_high / b_low]
-        low, high = min(known), max(known)
+                quotients += [a_low / b_high, a_high / b_low]
+        low, high = min(quotients), max(quotients)
         text = f"{slow} {mean_a:.3g}, {fast} {mean_b:.3g}"
         if at_largest:
             text += f" at {at_largest} {group[at_largest].iloc[0]:,.0f}"
@@ -322,10 +351,10 @@ def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
         if low != high:
             text += f" (repeats {low:,.3g} to {high:,.3g})"
         text += f", bound {bound:g}" + (f" ({name})" if name else "")
-        yield Margin(quotient - bound, low - bound, high - bound), text, group.index
+        yield Slack(quotient - bound, low - bound, high - bound), text, group.index
 
 
-@judges()
+@register_check()
 def gain(frame, *, value, between, low, high, by, bound, over=None, spread=None, share=1.0):
     """In each group ``value`` at ``high`` exceeds that at ``low`` by ``bound``.
 
@@ -334,33 +363,33 @@ def gain(frame, *, value, between, low, high, by, bound, over=None, spread=None,
     where its own mean is largest. ``share`` is the share of the groups of which it must be true.
     """
     for name, gained, rows in differences(frame, value, between, low, high, by, over, spread):
-        margin = Margin.of(gained, gained.mean() - bound, spread)
-        yield margin, f"smallest gain {stated(gained, spread)} ({name})", rows
+        slack = Slack.of(gained, gained.mean() - bound, spread)
+        yield slack, f"smallest gain {stated(gained, spread)} ({name})", rows
 
 
-@judges()
+@register_check()
 def close(frame, *, value, between, low, high, by, tolerance, spread=None):
     """In each group the paired ``value`` at ``high`` and at ``low`` differ by ``tolerance``."""
     for name, apart, rows in differences(frame, value, between, low, high, by, None, spread):
-        margin = Margin.of(apart, tolerance - abs(apart.mean()), spread)
-        yield margin, f"largest difference {stated(apart, spread)} ({name})", rows
+        slack = Slack.of(apart, tolerance - abs(apart.mean()), spread)
+        yield slack, f"largest difference {stated(apart, spread)} ({name})", rows
 
 
-@judges()
-def leads(frame, *, value, among, leader, by, over=None, slack=0.0, spread=None):
+@register_check()
+def leads(frame, *, value, among, leader, by, over=None, tolerance=0.0, spread=None):
     """In each group the mean of ``value`` is largest at ``among`` = ``leader``.
 
-    Or within ``slack`` of the largest. It is compared with each other one that the rows have, in
-    every group (along ``spread``), with ``over`` as in ``gain``.
+    Or within ``tolerance`` of the largest. It is compared with each other one that the rows have,
+    in every group (along ``spread``), with ``over`` as in ``gain``.
     """
     for other in _others(frame, among, leader):
         compared = differences(frame, value, among, other, leader, by, over, spread)
         for name, lead, rows in compared:
             text = f"smallest lead {stated(lead, spread)} (over {other}; {name})"
-            yield Margin.of(lead, lead.mean() + slack, spread), text, rows
+            yield Slack.of(lead, lead.mean() + tolerance, spread), text, rows
 
 
-@judges()
+@register_check()
 def beaten(frame, *, value, among, name, by, spread=None):
     """In each group another one has a larger mean of ``value`` than ``among`` = ``name``.
 
@@ -369,18 +398,19 @@ def beaten(frame, *, value, among, name, by, spread=None):
     """
     others = _others(frame, among, name)
     for where, group in groups(frame, by):
-        leads_over = {
+        of_others = {
             other: paired(group, value, among, name, other, None, spread) for other in others
         }
-        known = {other: lead for other, lead in leads_over.items() if lead is not None}
-        if not known:
+        leads = {other: lead for other, lead in of_others.items() if lead is not None}
+        if not leads:
             raise without([name] if name not in set(group[among]) else others, where)
-        best = max(known, key=lambda other: known[other].mean())
-        margin = Margin.of(known[best], known[best].mean(), spread)
-        if margin.verdict != HOLDS and len(known) < len(others):
-            raise without([other for other in others if other not in known], where)
-        text = f"smallest lead over it {stated(known[best], spread)} (by {best}; {where})"
-        yield margin, text, group.index[group[among].isin([name, best])]
+        best = max(leads, key=lambda other: leads[other].mean())
+        slack = Slack.of(leads[best], leads[best].mean(), spread)
+        # Another one that was not measured here might be ahead.
+        if slack.verdict != HOLDS and len(leads) < len(others):
+            raise without([other for other in others if other not in leads], where)
+        text = f"smallest lead over it {stated(leads[best], spread)} (by {best}; {where})"
+        yield slack, text, group.index[group[among].isin([name, best])]
 
 
 def _others(frame, among, name):
@@ -390,7 +420,7 @@ def _others(frame, among, name):
     return others
 
 
-@judges()
+@register_check()
 def flat_along(frame, *, value, over, by, bound, spread=None):
     """In each group the means of ``value`` along ``over`` differ by no more than ``bound``."""
     for name, group in groups(frame, by):
@@ -401,12 +431,12 @@ def flat_along(frame, *, value, over, by, bound, spread=None):
         apart = curve[means.idxmax()] - curve[means.idxmin()]
         text = f"largest difference {stated(apart, spread)}, between {over} "
         text += f"{means.idxmax()} and {means.idxmin()} ({name})"
-        yield Margin.of(apart, bound - apart.mean(), spread), text, None
+        yield Slack.of(apart, bound - apart.mean(), spread), text, None
 
 
-@judges()
-def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
-    """After ``over`` = ``limit`` the mean of ``value`` rises by no more than ``slack``.
+@register_check()
+def peaks_within(frame, *, value, over, by, limit, tolerance=0.0, spread=None):
+    """After ``over`` = ``limit`` the mean of ``value`` rises by no more than ``tolerance``.
 
     The best mean after ``limit`` is compared with the best up to it, paired along ``spread``.
     """
@@ -421,4 +451,4 @@ def peaks_within(frame, *, value, over, by, limit, slack=0.0, spread=None):
         gained = curve[late.idxmax()] - curve[early.idxmax()]
         text = f"best at {over} {means.idxmax():g}; after {limit:g} better than up to it by "
         text += f"{stated(gained, spread)} ({name})"
-        yield Margin.of(gained, slack - gained.mean(), spread), text, None
+        yield Slack.of(gained, tolerance - gained.mean(), spread), text, None

@@ -17,7 +17,7 @@ import pandas as pd
 from kronbench.errors import InputError
 from kronbench.solvers import nearest
 from kronbench.yaml_files import read_yaml, validate
-from kronbench_suite.report.checks import CHECKS
+from kronbench_suite.report.checks import CHECKS, judged_column
 from kronbench_suite.report.verdicts import PAPER
 from kronbench_suite.resources import paper_folder
 from kronbench_suite.runner.columns import Columns, columns_measured, columns_shown
@@ -26,7 +26,7 @@ from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.runner.provenance import words_of_code
 
 _LONGEST_NAME = 60  # characters of a column, or of an entry that a claim names
-_PART = re.compile(r"[^\W\d_]+")  # a word of a name: what code adds is joined by other characters
+_WORD = re.compile(r"[^\W\d_]+")  # a word of a name: what code adds is joined by other characters
 _PLACEHOLDER = re.compile(r"\{(\w[\w.-]*)\}")
 
 
@@ -45,7 +45,7 @@ class Statements:
 def load_statements(plan: Plan) -> Statements:
     """Read the files of claims on the papers of a plan; InputError names the first fault."""
     statements = Statements([], [])
-    seen, words = set(), functools.cache(functools.partial(_words, plan))
+    ids, names_of = set(), functools.cache(functools.partial(_names_of_items, plan))
     for paper in plan.papers:
         for path in paper_folder(paper).claims:
             file = "/".join(("papers", *path.parts[-3:]))
@@ -54,14 +54,15 @@ def load_statements(plan: Plan) -> Statements:
             entries = content.get("inconsistencies", [])
             statements.inconsistencies.extend({"paper": paper, **entry} for entry in entries)
             for entry in content.get("claims", []):
+                # what all entries of a file share, and what an entry says itself
                 entry = {"paper": paper, "whose": PAPER, **content.get("shared", {}), **entry}
                 for claim in _each(entry, f"{file}: claim '{entry['id']}'"):
-                    # folds that share training pairs are corrected as the paper's protocol says
+                    # Folds share training pairs: the paper's protocol says how much.
                     protocol = plan.papers[paper].get("protocol", {})
                     spread = claim.get("check", {}).get("spread", {})
                     if "test_over_train" in protocol and spread.get("over") == ["fold"]:
                         spread.setdefault("test_over_train", protocol["test_over_train"])
-                    _check(f"{file}: claim '{claim['id']}'", claim, plan, seen, words)
+                    _check_claim(f"{file}: claim '{claim['id']}'", claim, plan, ids, names_of)
                     statements.claims.append(claim)
     return statements
 
@@ -72,9 +73,10 @@ def _each(entry, where):
     ``alike`` is the sentence that all of them share, with an ellipsis for each placeholder.
     """
     entry = {**entry, "alike": _PLACEHOLDER.sub("…", entry["sentence"])}
+    # For each name the cells that it takes in turn: what {name} and {name.field} stand for.
     axes = []
     for name, values in entry.pop("for", {}).items():
-        cells = []  # what {name} and {name.field} stand for, by the values of a name
+        cells = []
         for value in values:
             fields = values[value] if isinstance(values, Mapping) else {}
             fields = fields if isinstance(fields, Mapping) else {"id": fields}
@@ -97,34 +99,37 @@ def _filled(entry, cells, where):
             raise InputError(f"{where} has the placeholder {{{name}}}, which its 'for' lacks")
     if alone := _PLACEHOLDER.fullmatch(entry):
         return cells[alone[1]]
-    return _PLACEHOLDER.sub(lambda found: str(cells[found[1]]), entry)
+    return _PLACEHOLDER.sub(lambda match: str(cells[match[1]]), entry)
 
 
-def _check(place, claim, plan, seen, words):
+def _check_claim(place, claim, plan, ids, names_of):
     """Refuse a claim that could not be judged, and say in it whether it reads a clock."""
-    for key in ("place", "item", "strictness"):  # which may be shared
+    # Keys that every claim has, perhaps from what its file shares.
+    for key in ("place", "item", "strictness"):
         if key not in claim and (key != "strictness" or "check" in claim):
             raise InputError(f"{place} lacks the key '{key}'")
     if not re.fullmatch("[a-z0-9-]+", claim["id"]):
         raise InputError(f"{place} has an id with other characters than a to z, 0 to 9 and '-'")
-    if claim["id"] in seen:
+    if claim["id"] in ids:
         raise InputError(f"{place} is given twice; give one of them another id")
-    seen.add(claim["id"])
+    ids.add(claim["id"])
     if ("check" in claim) == ("untestable" in claim):
         raise InputError(
             f"{place} needs either a check or, under 'untestable', why there can be none here"
         )
+    # The items that it reads, and those that show its cause.
     columns = _columns(place, claim, claim.get("check", {}).get("where"), plan)
     claim["timing"] = False
     if "because" in claim:
         entry = shown_by(claim)
         _columns(f"{place}, its reason,", entry, entry["where"], plan)
         shown = [entry["value"], entry.get("by", [])]
-        _check_words(f"{place}, its reason,", entry, shown, entry["where"], words)
+        _check_names(f"{place}, its reason,", entry, shown, entry["where"], names_of)
     if "untestable" in claim:
         claim.pop("strictness", None)  # which its file shares
         return
 
+    # The check, its arguments, and the columns of its repeats.
     arguments = dict(claim["check"])
     kind = arguments.pop("kind")
     where = arguments.pop("where", None)
@@ -143,9 +148,11 @@ def _check(place, claim, plan, seen, words):
                 f"{place} takes the spread over '{column}', which tells no repeats apart; "
                 f"these do: {', '.join(columns.repeats) or 'none'}"
             )
+    # Every name in it must be one that some scale has.
     named = [argument for key, argument in arguments.items() if key != "spread"]
-    _check_words(place, claim, named, where, words)
-    value = arguments.get("value", "ours")
+    _check_names(place, claim, named, where, names_of)
+    # Seconds of one machine are compared with each other alone.
+    value = judged_column(arguments)
     if value in columns.clock and kind not in ("ratio", "scales"):  # where the unit cancels
         raise InputError(
             f"{place} judges absolute seconds, which depend on the machine as on the method: "
@@ -177,59 +184,61 @@ def _columns(place, entry, where, plan):
     return columns
 
 
-def _check_words(place, entry, named, where, words):
+def _check_names(place, entry, named, where, names_of):
     """Refuse a name of a column or a row that no scale has, since nothing could make it.
 
     What a table has is known once it is measured. Before that, a name must stand in the
     parameters, the printed numbers or the code of the item, or each of its words must, since code
     joins names. Data sets are known by their whole names. Numbers are not looked for.
     """
-    names = (entry["item"], *entry.get("also", ()))
-    known, parts = words(entry["paper"], names)
+    items = (entry["item"], *entry.get("also", ()))
+    names, words = names_of(entry["paper"], items)
     asked = [[column, values] for column, values in compared_in(where or "True")]
     datasets = [value for column, values in asked if column == "dataset" for value in values]
-    for word in _texts([named, asked]):
-        made = all(part in parts for part in _PART.findall(word)) and word not in datasets
-        if word not in known and not made:
+    for name in _nested_texts([named, asked]):
+        joined = all(word in words for word in _WORD.findall(name)) and name not in datasets
+        if name not in names and not joined:
             raise InputError(
-                f"{place} asks for '{word}', which {entry['paper']} {' and '.join(names)} has at "
+                f"{place} asks for '{name}', which {entry['paper']} {' and '.join(items)} has at "
                 "no scale: neither parameters, printed numbers nor code name it"
-                + nearest(word, sorted(known))
+                + nearest(name, sorted(names))
             )
 
 
-def _words(plan, paper, names):
-    """What can name a column or a row of some items at any scale, and the parts of such names."""
-    items = [plan.item(paper, name) for name in names]
+def _names_of_items(plan, paper, item_names):
+    """What can name a column or a row of some items at any scale, and the words of such names."""
+    items = [plan.item(paper, name) for name in item_names]
     items += [other for item in items for other in item.numbers_of]
-    known = {"item", "of", *names}
+    names = {"item", "of", *item_names}
     for item in items:
+        # from the parameters at every scale, the entry in paper.yaml, code, and printed tables
         content = plan.papers[item.paper]
         scales = [scale.config["papers"].get(item.paper, {}) for scale in load_scales()]
         scales += content.get("scales", {}).values()
-        known.update(_texts([of.get(item.tables_of) for of in scales]))
-        known.update(_texts([content["items"][name] for name in {item.name, item.tables_of}]))
-        known.update(_texts(item.parameters), words_of_code(item))
+        names.update(_nested_texts([scale.get(item.tables_of) for scale in scales]))
+        entries = [content["items"][name] for name in {item.name, item.tables_of}]
+        names.update(_nested_texts([entries, item.parameters]), words_of_code(item))
         for file in item.printed_files:
             table = pd.read_csv(file, dtype=str)
-            known.update(table, *(table[column].dropna() for column in table))
-    short = (word for word in known if len(word) <= _LONGEST_NAME)
-    return known, {part for word in short for part in _PART.findall(word)}
+            names.update(table, *(table[column].dropna() for column in table))
+    short = (name for name in names if len(name) <= _LONGEST_NAME)
+    return names, {word for name in short for word in _WORD.findall(name)}
 
 
-def _texts(content):
+def _nested_texts(content):
     """All texts in nested lists and mappings, their keys among them."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping | list | tuple):
         for entry in content:
-            yield from _texts(entry)
+            yield from _nested_texts(entry)
             if isinstance(content, Mapping):
-                yield from _texts(content[entry])
+                yield from _nested_texts(content[entry])
 
 
 def compared_in(where: str) -> Iterator[tuple[str, list]]:
     """Each column that a query names, and the values that it asks of one by ``==`` or ``in``."""
+    # Names in backticks, which Python cannot read, stand for themselves by their places.
     quoted = re.findall("`([^`]*)`", where)
     plain = re.sub("`[^`]*`", lambda match: f"_{quoted.index(match[0][1:-1])}_", where)
     names = {f"_{position}_": name for position, name in enumerate(quoted)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.report.checks import CHECKS, swapped
+from kronbench_suite.report.checks import CHECKS, judged_column, swapped
 from kronbench_suite.report.claim_files import compared_in, shown_by
 from kronbench_suite.report.estimates import disturbed
 from kronbench_suite.report.numbers import format_entry, format_number
@@ -28,7 +28,7 @@ from kronbench_suite.runner.items import Plan
 from kronbench_suite.runner.read_results import other_data_of, read_numbers, read_results
 
 _SURROGATE = "surrogate data: "
-_LISTED = 4  # values of a reason that are told one by one
+_LISTED_VALUES = 4  # of a reason, told one by one
 # Arguments of a check that name one column.
 _NAMES_A_COLUMN = ("interval", "repeats", "over", "between", "among", "at_largest")
 
@@ -57,18 +57,12 @@ class Verdict:
     chance: float
 
     @classmethod
-    def on(cls, claim: Mapping, found: Outcome, cause: str = "", reason: str = "") -> Verdict:
+    def on(cls, claim: Mapping, result: Outcome, cause: str = "", reason: str = "") -> Verdict:
         """The verdict of an outcome; ``reason`` is said of a contradiction."""
-        return cls(
-            **{key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")},
-            strictness=claim.get("strictness", ""),
-            timing=claim.get("timing", False),
-            asks=asks(claim),
-            verdict=found.verdict,
-            cause=cause,
-            measured=found.measured + reason,
-            chance=found.chance,
-        )
+        said = {key: claim[key] for key in ("id", "paper", "place", "sentence", "item", "whose")}
+        said |= {"strictness": claim.get("strictness", ""), "timing": claim.get("timing", False)}
+        said |= {"asks": asks(claim), "cause": cause, "measured": result.measured + reason}
+        return cls(**said, verdict=result.verdict, chance=result.chance)
 
     @property
     def surrogate(self) -> bool:
@@ -76,28 +70,29 @@ class Verdict:
         return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
 
 
-def evaluate(claims: list[dict], plan: Plan) -> list[Verdict]:
+def judge_all(claims: list[dict], plan: Plan) -> list[Verdict]:
     """A verdict for each claim; see ``judge``."""
-    verdicts, read = [], {}
+    verdicts, tables = [], {}
     for claim in claims:
-        # many claims stand on one table
+        # Many claims stand on one table, which is read once.
         source = repr([claim.get(key) for key in ("paper", "item", "also", "reads")])
-        if source not in read:
-            known = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
-            others = {dataset: text for item in known for dataset, text in item.items()}
-            read[source] = rows_of(claim, plan), others
-        frame, other_data = read[source]
+        if source not in tables:
+            items = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
+            others = {dataset: text for item in items for dataset, text in item.items()}
+            tables[source] = rows_of(claim, plan), others
+        frame, other_data = tables[source]
+        # How long the work waited for a processor stands in the measurements alone.
         waiting = np.nan
         if claim.get("timing") and disturbed(frame):
             waiting = rows_of({**claim, "reads": "measurements"}, plan).get("waiting", waiting)
-        found = judge(claim, frame, plan.scale, other_data, np.max(waiting))
-        said = _reason(claim, plan) if found.verdict == CONTRADICTED else ("", "")
-        verdicts.append(Verdict.on(claim, found, *said))
+        result = judge(claim, frame, plan.scale, other_data, np.max(waiting))
+        reason = _reason(claim, plan) if result.verdict == CONTRADICTED else ("", "")
+        verdicts.append(Verdict.on(claim, result, *reason))
     return verdicts
 
 
 def asks(claim: Mapping) -> str:
-    """Whether test sets are its repeats, so that it speaks of new data, or draws on these data."""
+    """NEW_DATA where its repeats are test sets, THESE_DATA where they are repetitions or none."""
     check = claim.get("check", {})
     ratios = (check.get("test_over_train", 0), check.get("spread", {}).get("test_over_train", 0))
     return NEW_DATA if max(ratios) > 0 else THESE_DATA
@@ -114,6 +109,7 @@ def _reason(claim, plan):
     entry = shown_by(claim)
     value, where, by = entry["value"], entry["where"], entry.get("by")
     needed = [value, by] if by else [value]
+    # The rows that show the cause: measured on real data, with a number in each column.
     rows = rows_of(entry, plan)
     try:
         rows = rows[rows["source"] != "surrogate"].query(where).dropna(subset=needed)
@@ -126,10 +122,11 @@ def _reason(claim, plan):
         shown = ", ".join(f"{name} {format_number(mean)}" for name, mean in means.items())
         value = f"mean {value} by {by}"
     else:
+        # A few values are told one by one, more numbers by their ends.
         column = rows[value]
-        known = list(dict.fromkeys(column))
-        if len(known) <= _LISTED or not pd.api.types.is_numeric_dtype(column):
-            shown = ", ".join(format_entry(number) for number in known[:_LISTED])
+        distinct = list(dict.fromkeys(column))
+        if len(distinct) <= _LISTED_VALUES or not pd.api.types.is_numeric_dtype(column):
+            shown = ", ".join(format_entry(number) for number in distinct[:_LISTED_VALUES])
         else:
             ends = f"{format_number(column.min())} to {format_number(column.max())}"
             shown = f"{ends}, {len(column)} rows"
@@ -160,64 +157,82 @@ def judge(
     ``other_data`` says which data are not the paper's, and how they differ; ``waiting`` is the
     largest share of waiting for a processor behind the rows, where known.
     """
+    try:
+        return _judged(claim, _rows_selected(claim, frame, scale, other_data or {}), waiting)
+    except NotMeasured as reason:
+        return Outcome(UNTESTED, str(reason))
+
+
+def _rows_selected(claim, frame, scale, other_data):
+    """The rows of which a claim speaks; ``NotMeasured`` where they cannot test it."""
     if "untestable" in claim:
-        return Outcome(UNTESTED, claim["untestable"])
+        raise NotMeasured(claim["untestable"])
     if scale in claim.get("not_at", ()):
-        return Outcome(UNTESTED, f"the sizes of scale '{scale}' are too small for it")
-    arguments = dict(claim["check"])
-    check, where = CHECKS[arguments.pop("kind")], arguments.pop("where", None)
+        raise NotMeasured(f"the sizes of scale '{scale}' are too small for it")
+    # What the query selects, without the user's own data, of which no publication speaks.
+    where = claim["check"].get("where")
     try:
         rows = frame.query(where) if where else frame
     except pd.errors.UndefinedVariableError as error:  # known, but not at this scale
-        return Outcome(UNTESTED, f"the table has no such column here: {error}")
-    if claim["whose"] != OURS:  # it does not speak of the user's own data
+        raise NotMeasured(f"the table has no such column here: {error}") from None
+    if claim["whose"] != OURS:
         rows = rows[rows["source"] != "own"]
     if rows.empty:
-        return Outcome(UNTESTED, f"no such rows at this scale: {where or 'the table is empty'}")
-    named = [arguments[key] for key in _NAMES_A_COLUMN if key in arguments]
-    for column in (arguments.get("value", "ours"), *named, *arguments.get("by", ())):
+        raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
+    # The columns that the check names.
+    named = [claim["check"][key] for key in _NAMES_A_COLUMN if key in claim["check"]]
+    for column in (judged_column(claim["check"]), *named, *claim["check"].get("by", ())):
         if column not in rows:
-            return Outcome(UNTESTED, f"the table has no column '{column}'")
+            raise NotMeasured(f"the table has no column '{column}'")
+    # Surrogates say nothing, and other data nothing of what a paper says of its own.
     surrogates = sorted(rows.loc[rows["source"] == "surrogate", "dataset"].unique())
     if surrogates:
-        return Outcome(UNTESTED, _SURROGATE + ", ".join(surrogates))
-    differing = [name for name in rows["dataset"].unique() if name in (other_data or {})]
+        raise NotMeasured(_SURROGATE + ", ".join(surrogates))
+    differing = [name for name in rows["dataset"].unique() if name in other_data]
     if differing and claim["whose"] != OURS:
-        return Outcome(UNTESTED, f"other data: {differing[0]}: {other_data[differing[0]]}")
-    try:
-        for column, values in compared_in(where or "True"):
-            if lacking := [value for value in values if value not in set(rows[column])]:
-                raise without(lacking)
-        read = check.rows_read(rows, **arguments)
-        found = check(rows, **arguments)
-        deciding = read if found.deciding is None else read.loc[found.deciding]
-        remarks, edges = "", [name for name in ("on_edge", "on edge") if name in deciding]
-        if edges and (count := deciding[edges[0]].sum()) > 0:
-            lie = "selection lies" if count == 1 else "selections lie"
-            remarks = f"; {count:.0f} {lie} at an end of {'its' if count == 1 else 'their'} grid"
-        if claim.get("timing") and disturbed(read):
-            remarks += _whatever_the_load(claim["check"]["kind"], rows, arguments, found, waiting)
-        value = arguments.get("value", "ours")
-        # What is not finite is so in its own right, and not by rounding.
-        again = rows.get(value + REVERSED) if np.isfinite(read[value]).all() else None
-        if again is not None and (moved := differs(read[value], again[read.index]).sum()):
-            reordered = rows.assign(**{value: again.fillna(rows[value])})
-            other = check(reordered, **arguments)
-            if other.verdict != found.verdict:
-                text = f"{found.measured}, but with sums in another order {other.measured}"
-                return Outcome(UNDECIDED, f"{text}: rounding decides")
-            remarks += f"; the same with sums in another order, which moves {moved} of the rows"
-        spread = arguments.get("spread", {})
-        if "new_data" in spread:
-            beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}
-            new = check(rows, **arguments | {"spread": beyond})
-            remarks += f"; for new data {new.verdict}: {new.measured}"
-    except NotMeasured as reason:
-        return Outcome(UNTESTED, str(reason))
-    return dataclasses.replace(found, measured=found.measured + remarks)
+        raise NotMeasured(f"other data: {differing[0]}: {other_data[differing[0]]}")
+    for column, values in compared_in(where or "True"):
+        if lacking := [value for value in values if value not in set(rows[column])]:
+            raise without(lacking)
+    return rows
 
 
-def _whatever_the_load(kind, rows, arguments, found, waiting):
+def _judged(claim, rows, waiting):
+    """The outcome of a check on the selected rows, with remarks on what else could decide it."""
+    arguments = {key: value for key, value in claim["check"].items() if key != "where"}
+    kind, value = arguments.pop("kind"), judged_column(arguments)
+    check = CHECKS[kind]
+    read = check.rows_read(rows, **arguments)
+    result = check(rows, **arguments)
+    # A parameter at the end of its grid might be better beyond.
+    deciding = read if result.deciding is None else read.loc[result.deciding]
+    remarks, edges = "", [name for name in ("on_edge", "on edge") if name in deciding]
+    if edges and (count := deciding[edges[0]].sum()) > 0:
+        lie = "selection lies" if count == 1 else "selections lie"
+        remarks = f"; {count:.0f} {lie} at an end of {'its' if count == 1 else 'their'} grid"
+    # Other programs may have made a time longer.
+    if claim.get("timing") and disturbed(read):
+        remarks += _whatever_the_load(kind, rows, arguments, result, waiting)
+    # Rounding decides where the same numbers with sums in another order have another verdict. What
+    # is not finite is so in its own right.
+    again = rows.get(value + REVERSED) if np.isfinite(read[value]).all() else None
+    if again is not None and (moved := differs(read[value], again[read.index]).sum()):
+        reordered = rows.assign(**{value: again.fillna(rows[value])})
+        other = check(reordered, **arguments)
+        if other.verdict != result.verdict:
+            text = f"{result.measured}, but with sums in another order {other.measured}"
+            return Outcome(UNDECIDED, f"{text}: rounding decides")
+        remarks += f"; the same with sums in another order, which moves {moved} of the rows"
+    # Repetitions of one test set each also tell of new data, by the wider interval.
+    spread = arguments.get("spread", {})
+    if "new_data" in spread:
+        beyond = {"over": spread["over"], "test_over_train": spread["new_data"]}
+        new = check(rows, **arguments | {"spread": beyond})
+        remarks += f"; for new data {new.verdict}: {new.measured}"
+    return dataclasses.replace(result, measured=result.measured + remarks)
+
+
+def _whatever_the_load(kind, rows, arguments, result, waiting):
     """Refuse a verdict on times that other programs may have made; else what is said of it.
 
     A busy row may have taken up to ``load`` times less on a calm machine; a quotient of two times
@@ -225,11 +240,12 @@ def _whatever_the_load(kind, rows, arguments, found, waiting):
     """
     # A thread that waited for a share of the time ran for the rest of it. On a core, a cache or a
     # memory that it shared with another program it ran at half its speed, which no clock counts.
-    load, value = float(np.divide(2.0, 1.0 - waiting)), arguments.get("value", "ours")
-    # on these checks longer or shorter times act in one direction
+    load, value = float(np.divide(2.0, 1.0 - waiting)), judged_column(arguments)
+    # Longer or shorter times act on these checks in one direction.
     if kind not in ("ratio", "at_least", "at_most") or np.isnan(load):
         raise NotMeasured("the machine was busy")
     busy = rows["busy"].isin([True, "True"])
+    # The check again with the times of busy rows at both ends of what they can have been.
     if kind == "ratio":
         low, high = (
             rows.get(f"{value}_{end}", rows[value]).fillna(rows[value]) for end in ("low", "high")
@@ -241,19 +257,19 @@ def _whatever_the_load(kind, rows, arguments, found, waiting):
             rows.assign(**{value: rows[value].where(~busy, rows[value] * factor)})
             for factor in (load, 1 / load)
         ]
-    if {CHECKS[kind](frame, **arguments).verdict for frame in changed} != {found.verdict}:
+    if {CHECKS[kind](frame, **arguments).verdict for frame in changed} != {result.verdict}:
         raise NotMeasured("the machine was busy")
     return f"; the same whatever a busy machine does to a time, at most {load:.2g} times"
 
 
 def control(claims: list[dict], plan: Plan) -> Counter:
-    """Verdicts of ``one_more_draw`` on printed numbers that are swapped among the methods."""
-    found = Counter()
+    """Verdicts of ``one_more_repetition`` on printed numbers swapped among the methods."""
+    counts = Counter()
     for claim in claims:
         arguments = dict(claim.get("check", {}))
-        if arguments.pop("kind", None) == "one_more_draw":
+        if arguments.pop("kind", None) == "one_more_repetition":
             # Only what was judged counts: rows may be missing at this scale, or be surrogates.
             frame, where = rows_of(claim, plan), arguments.pop("where", None)
             if judge(claim, frame, plan.scale).verdict != UNTESTED:
-                found.update(swapped(frame.query(where) if where else frame, **arguments))
-    return found
+                counts.update(swapped(frame.query(where) if where else frame, **arguments))
+    return counts

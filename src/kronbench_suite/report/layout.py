@@ -91,14 +91,15 @@ def arrange(item: Item, table: pd.DataFrame, skipped: Sequence[str] = ()) -> lis
     ``table`` is its long table, ``skipped`` what its jobs skipped, as sentences for a note below.
     """
     printed = read_printed(item, dtype=str)
-    texts = {}  # the ways in which each number of the paper is printed
+    # The ways in which each number of the paper is printed, such as 0.7 and .70.
+    texts = {}
     for text in itertools.chain.from_iterable(frame.to_numpy().ravel() for frame in printed):
         with contextlib.suppress(ValueError):  # a name or a note
             texts.setdefault(float(text), []).append(text)
     grids = [grid for panel in item.layout if (grid := _grid(item, panel, table, texts))]
     if grids and skipped:
-        said = f"Not run: {'; '.join(dict.fromkeys(skipped))}."
-        grids[-1] = replace(grids[-1], notes=(*grids[-1].notes, said))
+        note = f"Not run: {'; '.join(dict.fromkeys(skipped))}."
+        grids[-1] = replace(grids[-1], notes=(*grids[-1].notes, note))
     return grids
 
 
@@ -106,7 +107,8 @@ def _grid(item, panel, table, texts):
     down, across = panel.get("rows", []), panel["columns"]
     keys = [key for key in (*down, *across) if key != VALUE]
     values = {name: {"ours": name, **spec} for name, spec in panel["values"].items()}
-    _check(item, panel, table, keys, values)
+    _check_layout(item, panel, table, keys, values)
+    # The lines of the table that this panel shows, each with a place of its own.
     for column, wanted in panel.get("where", {}).items():
         table = table[table[column].isin(wanted if isinstance(wanted, list) else [wanted])]
     if table.empty:
@@ -123,10 +125,10 @@ def _grid(item, panel, table, texts):
         for record in table.to_dict("records")
     }
     places = [dict(zip(keys, key, strict=True)) for key in records]
-    lines, heads = (_labels(names, places, values, item) for names in (down, across))
+    lines, heads = (_axis_labels(names, places, values, item) for names in (down, across))
     pairs = printed_columns(table.columns, columns_shown(item).timed)
 
-    # each cell, and what the best are searched among
+    # Each cell, and the groups of cells among which the best is searched.
     cells, compared = {}, {}
     for line, head in itertools.product(lines, heads):
         named = dict(zip((*down, *across), (*line, *head), strict=True))
@@ -138,13 +140,14 @@ def _grid(item, panel, table, texts):
             del named[spec["among"]]
             signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
             compared.setdefault(tuple(named.items()), []).append((signed, (line, head)))
-    # the best among cells that differ in the key ``among`` alone; equal texts are equal
+    # The best among cells that differ in the key ``among`` alone; equal texts are equally good.
     for group in compared.values():
         best = cells[max(group, key=itemgetter(0))[1]].text
         for _, place in group:
             if len(group) > 1 and cells[place].text == best:
                 cells[place] = replace(cells[place], best=True)
 
+    # Notes below: that of the layout, then those of single lines of the table.
     notes = [panel["note"]] if "note" in panel else []
     if "notes" in panel:
         notes += [
@@ -152,11 +155,11 @@ def _grid(item, panel, table, texts):
             for key, record in records.items()
             if not is_missing(record[panel["notes"]])
         ]
-    # what each mark says of the printed number
+    # What each mark that occurs says of the printed number.
     bounds = [f"{100 * share:g} %" for share in (APART, FAR)]
     bounds = [f"a factor of {factor:g}" for factor in panel.get("shaded", ())] or bounds
-    said = {"outside": "outside the 95 % interval"}
-    said |= {m: f"more than {b} away" for m, b in zip(("apart", "far"), bounds, strict=True)}
+    meanings = {"outside": "outside the 95 % interval"}
+    meanings |= {m: f"more than {b} away" for m, b in zip(("apart", "far"), bounds, strict=True)}
     marks = {cell.mark for cell in cells.values()}
     return Grid(
         title=panel.get("title", ""),
@@ -165,11 +168,12 @@ def _grid(item, panel, table, texts):
         heads=[_written(across, head) for head in heads],
         cells=[[cells[line, head] for head in heads] for line in lines],
         notes=tuple(notes),
-        shades=tuple((mark, words) for mark, words in said.items() if mark in marks),
+        shades=tuple((mark, words) for mark, words in meanings.items() if mark in marks),
     )
 
 
-def _check(item, panel, table, keys, values):
+def _check_layout(item, panel, table, keys, values):
+    """Refuse a layout with columns that the table lacks, or several values in one cell."""
     named = [*keys, *panel.get("where", {}), *([panel["notes"]] if "notes" in panel else [])]
     named += [spec[use] for spec in values.values() for use in _COLUMNS if use in spec]
     if unknown := [column for column in named if column not in table]:
@@ -184,7 +188,7 @@ def _check(item, panel, table, keys, values):
         )
 
 
-def _labels(names, lines, values, item):
+def _axis_labels(names, lines, values, item):
     """The labels of lines or heads that occur, each a tuple over ``names``, in their order.
 
     Data sets keep the order of the item, other entries that of the table, group by group. One
@@ -195,19 +199,21 @@ def _labels(names, lines, values, item):
         return [()]
     first, *rest = names
     if first == VALUE:
-        return [(name, *tail) for name in values for tail in _labels(rest, lines, values, item)]
+        return [
+            (name, *tail) for name in values for tail in _axis_labels(rest, lines, values, item)
+        ]
     entries, before = [], None
     for line in lines:
         if line[first] not in entries:
             entries.insert(entries.index(before) + 1 if entries else 0, line[first])
         before = line[first]
     if first == "dataset":
-        known = [name for name in item.datasets if name in entries]
-        entries = [*known, *(entry for entry in entries if entry not in known)]
+        of_item = [name for name in item.datasets if name in entries]
+        entries = [*of_item, *(entry for entry in entries if entry not in of_item)]
     return [
         (entry, *tail)
         for entry in entries
-        for tail in _labels(rest, [x for x in lines if x[first] == entry], values, item)
+        for tail in _axis_labels(rest, [x for x in lines if x[first] == entry], values, item)
     ]
 
 
@@ -219,8 +225,10 @@ def _written(names, entries):
 
 
 def _cell(spec, record, named, pairs, texts, factors):
+    """The cell of a line of the table, by an entry of ``values``; "not run" without a line."""
     if record is None:
         return Cell(stamps=("not run",))
+    # Our number and the printed one, and how both are written.
     ours = record[spec["ours"]]
     column = spec.get("printed", pairs.get(spec["ours"]))
     expected = record[column] if column else None
@@ -229,17 +237,19 @@ def _cell(spec, record, named, pairs, texts, factors):
         decimals = next((decimals[label] for label in named.values() if label in decimals), 0)
     shown = {"decimals": decimals, "digits": spec.get("digits", 3), "grouped": column is None}
     spread, like = record[spec["spread"]] if "spread" in spec else None, None
-    if is_number(ours) and is_number(spread):  # with the decimals that the larger one needs
+    # Both have the decimals that the larger one needs.
+    if is_number(ours) and is_number(spread):
         like = max(abs(ours), abs(spread))
     text, spread = (format_number(number, **shown, like=like) for number in (ours, spread))
     if text and "at_least" in spec and record[spec["at_least"]] in (True, "True"):
         text = f"≥ {text}"
+    # Doubts: surrogate data, and a busy machine where the number is a time.
     stamps = []
     if text and record.get("source") == "surrogate":
         stamps.append("surrogate")
     if text and spec.get("timed") and record.get("busy") in (True, "True"):
         stamps.append("busy")
-    # the digits that the paper prints; if it prints a number in several ways, those like ours
+    # The digits that the paper prints; if it prints a number in several ways, those like ours.
     printed, mark, rounding = format_number(expected, **shown), "", 0.0
     if is_number(expected) and expected in texts and not spec.get("derived"):
         ways = texts[expected]
@@ -260,6 +270,7 @@ def _cell(spec, record, named, pairs, texts, factors):
 
 
 def _runs(labels):
+    """The last entry of each run of equal labels, with the length of the run."""
     return [(key[-1], len(list(run))) for key, run in itertools.groupby(labels)]
 
 
@@ -302,7 +313,7 @@ def distance(
 def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell]]:
     """The rows of a table, with differences from printed numbers marked; ``timed`` are times."""
     pairs = printed_columns(table.columns, timed)
-    told = "difference" in table
+    has_differences = "difference" in table
     numeric = set(table.select_dtypes("number"))
     rows = []
     for record in table.to_dict("records"):
@@ -310,11 +321,16 @@ def long_table(table: pd.DataFrame, timed: Iterable[str] = ()) -> list[list[Cell
             name: Cell(format_entry(value, digits=4), numeric=name in numeric)
             for name, value in record.items()
         }
+        # Each of our numbers with a printed one has its difference and its mark.
         for ours, printed in pairs.items():
             measured, expected = record[ours], record[printed]
             if is_number(measured) and is_number(expected):
                 difference = measured - expected
-                by = "" if told or difference == 0 else format_number(difference, digits=2)
+                by = (
+                    ""
+                    if has_differences or difference == 0
+                    else format_number(difference, digits=2)
+                )
                 by = f"+{by}" if difference > 0 and by else by
                 half = record.get(HALF if ours == "ours" else f"{ours} {HALF}")
                 mark = distance(measured, expected, half=half)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -51,6 +52,7 @@ def format_number(
         return "∞" if value > 0 else f"{_MINUS}∞"
     if decimals is not None:
         return _fixed(value, decimals, grouped)
+    # The power of ten after rounding to these digits: 9.996 has that of 10.
     model = value if like is None else like
     size = int(f"{model:.{digits - 1}e}".partition("e")[2]) if model else 0
     powers = not -3 <= size < 6
@@ -58,6 +60,7 @@ def format_number(
         text = f"{Decimal(value).scaleb(-size):.{digits - 1}f}".replace("-", _MINUS)
     else:
         text = _fixed(value, max(0, digits - 1 - size), grouped)
+    # An exact number has no zeros behind it, but where another one gives the digits.
     if like is None and "." in text and float(f"{value:.{digits - 1}e}") == value:
         text = text.rstrip("0").rstrip(".")
     return f"{text}·10{str(size).translate(_SUPERSCRIPTS)}" if powers else text
@@ -65,6 +68,7 @@ def format_number(
 
 def _fixed(value, decimals, grouped):
     text = f"{value:,.{decimals}f}"
+    # Four digits need no space, and a zero has no sign.
     if not grouped or abs(value) < 10_000:
         text = text.replace(",", "")
     if float(text.replace(",", "")) == 0:
@@ -101,3 +105,14 @@ def is_number(value: object) -> bool:
 def read_printed(item: Item, **options: Any) -> list[pd.DataFrame]:
     """The paper's numbers for an item, read with ``options`` of ``pandas.read_csv``."""
     return [pd.read_csv(file, **options) for file in item.printed_files]
+
+
+def rows_by(
+    frame: pd.DataFrame, keys: list[str], numbers: Callable[[pd.DataFrame], dict]
+) -> pd.DataFrame:
+    """One row a group: its keys, ``numbers`` of its rows, and where their data came from."""
+    rows = []
+    for names, part in frame.groupby(keys, sort=False, dropna=False):
+        row = dict(zip(keys, names, strict=True))
+        rows.append(row | numbers(part) | {"source": part["source"].iloc[0]})
+    return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""From the rows of a table to an outcome: groups, paired repeats, margins with their intervals."""
+"""From the rows of a table to an outcome: groups, paired repeats, slacks with their intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def without(what: Sequence, name: str = "") -> NotMeasured:
 
 
 @dataclass(frozen=True)
-class Margin:
+class Slack:
     """How far a mean lies on the claimed side, from ``low`` to ``high``; below zero on the other.
 
     ``needed`` repeats would bring the interval to one side at the same mean and scatter: infinite
@@ -40,7 +40,7 @@ class Margin:
 
     @property
     def verdict(self) -> str:
-        """The side of the whole interval; a margin of exactly zero holds, NaN never does."""
+        """The side of the whole interval; a slack of exactly zero holds, NaN never does."""
         if np.isnan(self.middle):
             return CONTRADICTED
         if self.low >= 0:
@@ -48,13 +48,13 @@ class Margin:
         return UNDECIDED if self.high >= 0 else CONTRADICTED
 
     @classmethod
-    def exact(cls, distance: float) -> Margin:
-        """The margin of a number without chance."""
+    def exact(cls, distance: float) -> Slack:
+        """The slack of a number without chance."""
         return cls(distance, distance, distance)
 
     @classmethod
-    def of(cls, values: pd.Series, distance: float, spread: Mapping | None) -> Margin:
-        """The margin of a mean of ``values``, one for each repeat along ``spread``."""
+    def of(cls, values: pd.Series, distance: float, spread: Mapping | None) -> Slack:
+        """The slack of a mean of ``values``, one for each repeat along ``spread``."""
         if spread is None:
             return cls.exact(distance)
         if len(values) < 2:
@@ -81,41 +81,44 @@ class Outcome:
 
 
 def outcome(
-    findings: Sequence[tuple[Margin, str, pd.Index | None]],
+    findings: Sequence[tuple[Slack, str, pd.Index | None]],
     share: float = 1.0,
     unit: str = "groups",
 ) -> Outcome:
     """The outcome over several groups, of which at least ``share`` must hold.
 
-    A finding is the margin of a group, what is said of it, and its rows (None: all). It is
-    contradicted as soon as so many cannot hold any more. The group with the smallest margin
+    A finding is the slack of a group, what is said of it, and its rows (None: all). It is
+    contradicted as soon as so many cannot hold any more. The group with the smallest slack
     among those of the verdict is told, and how many repeats would decide all.
     """
     # scipy.stats.binom.sf is this function; see kronbench.intervals
     from scipy.special import bdtrc
 
-    margins = [margin for margin, _, _ in findings]
-    sides = Counter(margin.verdict for margin in margins)
+    # So many groups hold, may hold, and cannot hold any more.
+    slacks = [slack for slack, _, _ in findings]
+    sides = Counter(slack.verdict for slack in slacks)
     wanted = share * len(findings)
     verdict = HOLDS if sides[HOLDS] >= wanted else UNDECIDED
     if sides[HOLDS] + sides[UNDECIDED] < wanted:
         verdict = CONTRADICTED
-    among = [finding for finding in findings if finding[0].verdict == verdict] or findings
-    _, text, rows = min(among, key=lambda one: np.nan_to_num(one[0].middle, nan=-np.inf))
+    # Told is the group that is nearest to another verdict, or furthest on the wrong side.
+    candidates = [finding for finding in findings if finding[0].verdict == verdict] or findings
+    _, text, rows = min(candidates, key=lambda one: np.nan_to_num(one[0].middle, nan=-np.inf))
     if share < 1:
         text = f"{sides[HOLDS]} of {len(findings)} {unit}" + (f"; {text}" if text else "")
+    # The number of repeats that would decide the last of the undecided groups.
     if verdict == UNDECIDED:
-        undecided = [margin for margin in margins if margin.verdict == UNDECIDED]
-        needed = np.max([margin.needed for margin in undecided])
-        if any(np.isinf(margin.high) for margin in undecided):
+        undecided = [slack for slack in slacks if slack.verdict == UNDECIDED]
+        needed = np.max([slack.needed for slack in undecided])
+        if any(np.isinf(slack.high) for slack in undecided):
             text += "; a second split would tell its chance"
         elif np.isinf(needed):
             text += "; no number of repeats of such splits would decide it"
         elif not np.isnan(needed):
             text += f"; about {needed:,.0f} repeats would decide it"
 
-    # all groups share one level, or too many for a share must miss
-    misses = [margin.miss for margin in margins if margin.miss]
+    # All groups share one level; a claim on a share of them is contradicted where too many miss.
+    misses = [slack.miss for slack in slacks if slack.miss]
     chance = max(misses, default=0.0)
     if share < 1 and misses:
         spare = len(findings) - math.ceil(share * len(findings))
@@ -160,11 +163,13 @@ def paired(group, value, between, low, high, over, spread) -> pd.Series | None:
     sides = [group[group[between] == side] for side in (low, high)]
     if any(side.empty for side in sides):
         return None
+    # The repeats that both sides have, and of each side the positions that all of these reached.
     tables = [table(side, value, spread, over) for side in sides]
     common = tables[0].index.intersection(tables[1].index)
     tables = [side.loc[common].dropna(axis=1) for side in tables]
     if common.empty or any(side.empty for side in tables):
         return None
+    # Each side at its own best position.
     columns = [side[side.mean().idxmax()] for side in tables]
     return columns[1] - columns[0]
 
@@ -174,12 +179,12 @@ def differences(
 ) -> Iterator[tuple[str, pd.Series, pd.Index]]:
     """Yield (name, paired differences high - low, rows) of every group, which has both sides."""
     for name, group in groups(frame, by):
-        found = paired(group, value, between, low, high, over, spread)
-        if found is None:
+        gained = paired(group, value, between, low, high, over, spread)
+        if gained is None:
             sides = group[between].unique()
             lacking = [side for side in (low, high) if side not in sides]
             raise without(lacking or [f"{low} and {high} on the same repeats"], name)
-        yield name, found, group.index[group[between].isin([low, high])]
+        yield name, gained, group.index[group[between].isin([low, high])]
 
 
 def stated(values: pd.Series, spread: Mapping | None) -> str:

@@ -17,7 +17,7 @@ from kronbench.errors import InputError
 from kronbench.files import checked, read_json, replacing_all, write_text
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.report.claims import Verdict, control, evaluate
+from kronbench_suite.report.claims import Verdict, control, judge_all
 from kronbench_suite.report.layout import arrange, long_table
 from kronbench_suite.report.outcomes import Outcome
 from kronbench_suite.report.render import templates
@@ -55,12 +55,13 @@ _TITLES = {
     OURS: "claims of our own",
 }
 _ASKS = {THESE_DATA: "on these data", NEW_DATA: "for new data"}
-_FOLDED = (HOLDS, UNTESTED)  # below an item: no reader has to act on these
-# At the top, as far as the run has them: printed numbers in a figure, the board, the time ladder.
+# Verdicts that are folded below an item, since no reader has to act on them.
+_FOLDED = (HOLDS, UNTESTED)
+# Items at the top, as far as the run has them: printed numbers, the board, the time ladder.
 _PICTURES = ("airola/figure-7", "rivals/figure-2", "performance/figure-3")
 # What a citation begins with: "A. Author, B. C. Other, ", or nothing.
 _AUTHORS = re.compile(r"(?:(?:[A-Z]\. )+[^,]+, )*")
-_FEW = 8  # contradicted claims that are told one by one at the end of a run
+_FEW_CLAIMS = 8  # contradicted ones that are told one by one at the end of a run
 
 
 def write_report(plan: Plan) -> str:
@@ -70,37 +71,42 @@ def write_report(plan: Plan) -> str:
     page of accepted tables is whole in any case. Returns the summary: what was rendered, what is
     missing or rests on surrogates, verdicts that moved since the accepted run, what was skipped.
     """
+    # Claims are judged if all their items are finished; the whole plan and its statements stay.
     statements = load_statements(plan)
     missing = [f"{item.paper} {item.name}" for item in plan.items if not item.finished]
-    whole, said = plan, statements
+    whole, all_statements = plan, statements
     if missing:
         statements, plan = _finished_part(statements, plan)
-    verdicts = evaluate(statements.claims, plan)
-    if missing and plan.from_accepted:  # with those on all other claims, whose items are not there
-        known = {verdict.id: verdict for verdict in verdicts}
+    verdicts = judge_all(statements.claims, plan)
+    # The page of accepted tables also shows the claims whose items are not there.
+    if missing and plan.from_accepted:
+        judged = {verdict.id: verdict for verdict in verdicts}
         none = Outcome(UNTESTED, NOT_RUN)
-        verdicts = [known.get(claim["id"]) or Verdict.on(claim, none) for claim in said.claims]
+        claims = all_statements.claims
+        verdicts = [judged.get(claim["id"]) or Verdict.on(claim, none) for claim in claims]
+    # The table of verdicts, and what moved in it since the accepted run.
     columns = [field.name for field in dataclasses.fields(Verdict)]
     table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     moved = moved_since_accepted(plan, table)
     if missing and moved:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
-    # first what a reader of the claims looks for
+    # The page: of the claims first what a reader of them looks for.
     verdicts.sort(key=lambda v: (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(v.verdict))
     # A page on a paper from outside does not tell what the run lacks of the others.
-    own = ADDED_PAPERS.keys() & plan.papers
-    shown = [name for name in missing if not own or name.split()[0] in own]
+    added = ADDED_PAPERS.keys() & plan.papers
+    shown = [name for name in missing if not added or name.split()[0] in added]
     facts = _facts(statements.claims, verdicts, plan, whole)
     facts |= {"missing": shown, "part": bool(missing)}
     template = templates().get_template("page.html.j2")
     page = template.render(
         **facts,
-        inconsistencies=(said if plan.from_accepted else statements).inconsistencies,
+        inconsistencies=(all_statements if plan.from_accepted else statements).inconsistencies,
         moved=None if moved is None else [str(m) for m in moved if not m.timed],
         clock=[str(move) for move in moved or () if move.timed],
     )
-    summary = _summary(moved, facts)
-    part = plan.report / "part.html"  # beside index.html, which only a finished run has
+    # The files: an unfinished run has the page of what is there, beside an earlier whole one.
+    summary = _summary_text(moved, facts)
+    part = plan.report / "part.html"
     if missing and not plan.from_accepted:
         write_text(part, page)
         return f"{summary}\npage of what is there: {part}"
@@ -116,73 +122,59 @@ def write_report(plan: Plan) -> str:
 
 def _facts(claims, verdicts, plan, whole):
     """What the page tells of the plan of the finished items, and of the accepted parts of all."""
-    entries = [_entry(item, verdicts) for item in plan.items]
-    known = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
-    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
-    places = [sidecar["environment"] for sidecar in sidecars]
-    resting = [entry for entry in entries if entry["record"]["surrogates"]]
-    # contradicted claims that are not our own: by paper, then those of one sentence together
+    facts = {"plan": plan, "verdicts": verdicts, "control": control(claims, plan)}
+    facts |= {"order": VERDICTS, "causes": _CAUSES, "asks": _ASKS, "folded": _FOLDED}
+    # The items with all that is shown of them, by paper; findings and pictures at the top.
+    entries = [_item_facts(item, verdicts) for item in plan.items]
+    by_name = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
+    facts["papers"] = []
+    for key, paper in plan.papers.items():
+        authors = _AUTHORS.match(paper["citation"])[0].rstrip(", ")
+        of_paper = [entry for entry in entries if entry["item"].paper == key]
+        facts["papers"].append({"key": key, **paper, "authors": authors, "entries": of_paper})
+    facts["findings"] = [finding for finding in findings() if finding["item"] in by_name]
+    facts["pictures"] = [by_name[name] for name in _PICTURES if name in by_name]
+    # Verdicts in groups: whose claims they are, and whether they ask of these data or of new ones.
+    facts["groups"] = {
+        f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
+        for whose, title in _TITLES.items()
+        for asks, where in _ASKS.items()
+    }
+    # Contradicted claims that are not our own: by paper, then those of one sentence together.
     alike = {claim["id"]: claim.get("alike", claim["sentence"]) for claim in claims}
     contradicted = collections.defaultdict(lambda: collections.defaultdict(list))
     for verdict in verdicts:
         if verdict.verdict == CONTRADICTED and verdict.whose != OURS:
             contradicted[verdict.paper][alike[verdict.id]].append(verdict)
-    # accepted parts of which something changed in this checkout, by what it is
+    facts["contradicted"] = contradicted
+    # Claims on intervals: how many are contradicted, all, and how many chance would contradict.
+    by_chance = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
+    n_contradicted = sum(verdict.verdict == CONTRADICTED for verdict in by_chance)
+    chances = sum(verdict.chance for verdict in by_chance)
+    facts["chance"] = n_contradicted, len(by_chance), chances
+    # Accepted parts of which something changed in this checkout, by what it is.
     changed = collections.defaultdict(list)
     for item, part in measurements(whole) if plan.from_accepted else ():
         record = item.table(part).with_suffix(".json")
         if record.exists() and (why := changed_since(whole, item, part, read_json(record))):
             changed[why].append(f"{item.paper} {item.name} {part}")
-    by_chance = [verdict for verdict in verdicts if verdict.chance and verdict.whose == PAPER]
+    facts |= {"changed": changed, "unknown": UNKNOWN, "n_parts": len(measurements(whole))}
+    # Where the numbers come from: machines, and data that are surrogates, or the user's own.
+    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
+    places = [sidecar["environment"] for sidecar in sidecars]
     cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
-    return {
-        "plan": plan,
-        "papers": [
-            {
-                "key": key,
-                **paper,
-                "authors": _AUTHORS.match(paper["citation"])[0].rstrip(", "),
-                "entries": [e for e in entries if e["item"].paper == key],
-            }
-            for key, paper in plan.papers.items()
-        ],
-        "groups": {
-            f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
-            for whose, title in _TITLES.items()
-            for asks, where in _ASKS.items()
-        },
-        "machine": {"cpu": " and ".join(cpus), "date": max(str(p["time"]) for p in places)[:10]},
-        "findings": [found for found in findings() if found["item"] in known],
-        "pictures": [known[name] for name in _PICTURES if name in known],
-        "verdicts": verdicts,
-        "order": VERDICTS,
-        "causes": _CAUSES,
-        "asks": _ASKS,
-        "folded": _FOLDED,
-        "contradicted": contradicted,
-        # contradicted by intervals, all that rest on intervals, and how many chance alone would
-        "chance": (
-            sum(verdict.verdict == CONTRADICTED for verdict in by_chance),
-            len(by_chance),
-            sum(verdict.chance for verdict in by_chance),
-        ),
-        "control": control(claims, plan),
-        "resting": resting,
-        "surrogates": sorted(
-            {name for entry in resting for name in entry["record"]["surrogates"]}
-        ),
-        "own": sorted(
-            {s["data"]["name"] for s in sidecars if (s["data"] or {}).get("source") == "own"}
-        ),
-        "skipped": where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries),
-        "surroundings": places[0],
-        "changed": changed,
-        "unknown": UNKNOWN,
-        "n_parts": len(measurements(whole)),
-        "seconds": sum(
-            entry["record"]["seconds"] for entry in entries if entry["item"].has_tables
-        ),
-    }
+    date = max(str(place["time"]) for place in places)[:10]
+    facts |= {"machine": {"cpu": " and ".join(cpus), "date": date}, "surroundings": places[0]}
+    resting = [entry for entry in entries if entry["record"]["surrogates"]]
+    surrogates = {name for entry in resting for name in entry["record"]["surrogates"]}
+    sources = [sidecar["data"] or {} for sidecar in sidecars]
+    own = {source["name"] for source in sources if source.get("source") == "own"}
+    facts |= {"resting": resting, "surrogates": sorted(surrogates), "own": sorted(own)}
+    # What was left out, and the seconds of all measurements.
+    skipped = where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries)
+    measured = [entry for entry in entries if entry["item"].has_tables]
+    seconds = sum(entry["record"]["seconds"] for entry in measured)
+    return facts | {"skipped": skipped, "seconds": seconds}
 
 
 def findings() -> list[dict]:
@@ -198,26 +190,28 @@ def _finished_part(statements, plan):
             f"no item of scale '{plan.scale}' is finished; make one with: "
             f"{plan.items[0].workflow_command}"
         )
-    known = {(item.paper, item.name) for item in items}
+    finished = {(item.paper, item.name) for item in items}
+    # A claim whose cause is shown by another item is judged without its cause.
     claims = []
     for claim in statements.claims:
         names = (claim["item"], *claim.get("also", ()))
-        if known.issuperset((claim["paper"], name) for name in names):
+        if finished.issuperset((claim["paper"], name) for name in names):
             shown_by = claim.get("because", {}).get("shown_by", {}).get("item", claim["item"])
-            if (claim["paper"], shown_by) not in known:
+            if (claim["paper"], shown_by) not in finished:
                 claim = {key: value for key, value in claim.items() if key != "because"}
             claims.append(claim)
-    papers = {key: paper for key, paper in plan.papers.items() if key in dict(known)}
+    papers = {key: paper for key, paper in plan.papers.items() if key in dict(finished)}
     part = dataclasses.replace(plan, items=items, papers=papers)
+    # Inconsistencies whose place names such an item: "table 6.1", "figure 6".
     named = []
-    for entry in statements.inconsistencies:  # whose place names an item: "table 6.1", "figure 6"
+    for entry in statements.inconsistencies:
         places = re.findall(r"(table|figure|section)s? ([\d.]*\d)", entry["place"])
-        if any((entry["paper"], f"{kind}-{number}") in known for kind, number in places):
+        if any((entry["paper"], f"{kind}-{number}") in finished for kind, number in places):
             named.append(entry)
     return dataclasses.replace(statements, claims=claims, inconsistencies=named), part
 
 
-def _entry(item, verdicts):
+def _item_facts(item, verdicts):
     """Everything that the page shows of an item."""
     record = read_json(
         item.output("json"), kind=str, surrogates=list, skipped=list, seconds=int | float
@@ -226,7 +220,7 @@ def _entry(item, verdicts):
     if record["kind"] == "figure":
         picture = checked(item.output("png"))
         shown["picture"] = base64.b64encode(picture).decode()
-        # width and height of a PNG stand in its header; given, the page does not jump as it loads
+        # Width and height stand in the header of a PNG; with them the page keeps its place.
         shown["size"] = struct.unpack(">II", picture[16:24])
     else:
         table = read_numbers(item)
@@ -234,29 +228,27 @@ def _entry(item, verdicts):
         shown["rows"] = long_table(table, columns_shown(item).timed)
         shown["grids"] = arrange(item, table, record["skipped"])
         shown["markdown"] = checked(item.output("md")).decode()
+    # A damaged table ends the page, also where only a picture shows it.
     for part in item.parts:
         checked(item.table(part))
 
-    # what its numbers rest on: program, scale, seed, revision, machine, data
+    # What its numbers rest on: program, scale, seed, revision, machine, data
     sidecars, data = read_sidecars(item), []
     places = sorted({origin(sidecar["environment"]) for sidecar in sidecars})
     last = max(str(sidecar["environment"]["time"]) for sidecar in sidecars)
     for sidecar in sidecars:
-        of = sidecar["data"] or {"source": "generated", "files": []}
-        sums = [f"sha256 {file['sha256'][:12]}" for file in of["files"]]
-        data.append(f"{sidecar['part']} ({', '.join([of['source'], *sums])})")
+        source = sidecar["data"] or {"source": "generated", "files": []}
+        sums = [f"sha256 {file['sha256'][:12]}" for file in source["files"]]
+        data.append(f"{sidecar['part']} ({', '.join([source['source'], *sums])})")
     caption = sentences(item.caption)
-    return shown | {
-        "item": item,
-        "name": f"{item.paper} {item.name}",
-        "record": record,
-        "sidecars": sidecars,
-        "claims": [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)],
-        "seen": " ".join(caption[:2]),
-        "how": " ".join(caption[2:]),
-        "citation": f"Kronbench {__version__}, {item.paper} {item.name}, scale {item.scale}, "
-        f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; data: {', '.join(data)}",
-    }
+    name = f"{item.paper} {item.name}"
+    citation = f"Kronbench {__version__}, {name}, scale {item.scale}, "
+    citation += f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; "
+    citation += f"data: {', '.join(data)}"
+    claims = [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)]
+    shown |= {"item": item, "name": name, "record": record, "sidecars": sidecars}
+    shown |= {"seen": " ".join(caption[:2]), "how": " ".join(caption[2:])}
+    return shown | {"claims": claims, "citation": citation}
 
 
 def sentences(text: str) -> list[str]:
@@ -266,14 +258,15 @@ def sentences(text: str) -> list[str]:
 
 def where_skipped(said: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
     """Skip reasons, each with the items it applies to, from (item, reasons)."""
-    where: dict[str, dict[str, None]] = collections.defaultdict(dict)
-    for name, sentences in said:
-        for sentence in sentences:
-            where[sentence][name] = None
-    return {sentence: list(names) for sentence, names in where.items()}
+    items: dict[str, dict[str, None]] = collections.defaultdict(dict)
+    for name, reasons in said:
+        for reason in reasons:
+            items[reason][name] = None
+    return {reason: list(names) for reason, names in items.items()}
 
 
-def _summary(moved, facts):
+def _summary_text(moved, facts):
+    """The lines that end a run, with what to do about surrogates."""
     plan, missing, surrogates = facts["plan"], facts["missing"], facts["surrogates"]
     n_items = len(plan.items)
     lines = [f"{n_items} {'item' if n_items == 1 else 'items'} rendered at scale '{plan.scale}'"]
@@ -283,7 +276,7 @@ def _summary(moved, facts):
         # a run for one item was asked for no other: the page names them
         names = ", ".join(missing) if plan.from_accepted else f"{len(missing)} other items"
         lines.append(f"  missing: {names}")
-    # The page has what was measured.
+    # What moved, by name alone: the page has the numbers.
     lines += [
         f"  moved: {move.id}: {move.before or 'new'} -> {move.now or 'gone'}"
         for move in moved or ()
@@ -295,6 +288,7 @@ def _summary(moved, facts):
         lines.append("no accepted run of this scale to compare with")
     for sentence, items in facts["skipped"].items():
         lines.append(f"not run: {sentence} ({', '.join(items)})")
+    # What was not measured, and what is not real.
     where = ", ".join(entry["name"] for entry in facts["resting"])
     lines.append(f"surrogate data: {', '.join(surrogates) or 'none'}{where and f' (in {where})'}")
     lines = [_wrapped(line) for line in lines]
@@ -305,12 +299,14 @@ def _summary(moved, facts):
             f"  to try again for the real data: snakemake --cores all --configfile "
             f"{plan.config_file} --forcerun {files}"
         )
+    # Verdicts by whose claims they are; a few contradicted ones are told one by one.
     for title, group in facts["groups"].items():
         if counts := collections.Counter(verdict.verdict for verdict in group):
             told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
             lines.append(f"  {title}: {told}")
-    alike = [group for of in facts["contradicted"].values() for group in of.values()]
-    for first, *others in alike if len(alike) <= _FEW else ():
+    by_paper = facts["contradicted"].values()
+    alike = [group for sentences in by_paper for group in sentences.values()]
+    for first, *others in alike if len(alike) <= _FEW_CLAIMS else ():
         such = f"{1 + len(others)} claims such as: " if others else ""
         told = f"  contradicted: {such}{first.sentence} ({first.paper} {first.item})"
         lines.append(_wrapped(told))

@@ -34,73 +34,66 @@ _SIGNS = {
 
 
 def render(item: Item) -> None:
-    """Draw or set one item, and write the numbers that it shows.
+    """Plot or set one item, and write the numbers that it shows.
 
-    The module ``papers/<paper>/plot/<drawing>.py`` has ``draw(frame, item) -> Figure`` for a
-    figure, or ``tabulate(frame, item, printed) -> DataFrame`` for a table that the ``layout`` of
-    the item sets, ``printed`` being the paper's numbers (a list where the item names several
-    files) or None. If both exist, ``draw`` plots what is tabulated. ``COLUMNS`` declares the
-    columns of what is tabulated; where nothing is, they are those of the experiment.
+    The module ``papers/<paper>/plot/<name>.py`` has ``draw(frame, item) -> Figure`` for a figure,
+    or ``tabulate(frame, item, printed) -> DataFrame`` for a table that the ``layout`` of the item
+    sets, ``printed`` being the paper's numbers (a list where the item names several files) or
+    None. If both exist, ``draw`` plots what is tabulated. ``COLUMNS`` declares the columns of what
+    is tabulated; where nothing is, they are those of the measurement.
     """
     frame, sidecars = read_results(item), read_sidecars(item)
-    drawing = importlib.import_module(item.plot_module)
-    is_table = not hasattr(drawing, "draw")
+    plot = importlib.import_module(item.plot_module)
+    is_table = not hasattr(plot, "draw")
     if is_table != bool(item.layout):
         raise InputError(
             f"papers/{item.paper}/paper.yaml: {item.name} is a "
             + ("table: give it a layout" if is_table else "figure: it has no layout")
         )
-    numbers, columns = frame, columns_shown(item)
-    if hasattr(drawing, "tabulate"):
-        printed = read_printed(item)
-        printed = printed[0] if len(printed) == 1 else printed or None
-        numbers = drawing.tabulate(frame, item, printed)
-        place = f"drawing {item.paper}.{item.plot}"
-        if missing := {"dataset", "source"} - set(numbers):
-            raise InputError(
-                f"{place}: its table has no column {' and no '.join(sorted(missing))}: keep those "
-                "of the rows, which say what is a surrogate's"
-            )
-        columns.check(numbers, place)
+    numbers = _tabulated(plot, frame, item) if hasattr(plot, "tabulate") else frame
+    # What its data are, if not the paper's: surrogates, or others. An item that takes a few rows
+    # of other items names the data of these rows alone, and leaves to them what was skipped.
     resting = numbers if item.numbers_of else frame
     surrogates = sorted(resting.loc[resting["source"] == "surrogate", "dataset"].unique())
-    shown = set(", ".join(numbers["dataset"].astype(str)).split(", "))
+    datasets = set(", ".join(numbers["dataset"].astype(str)).split(", "))
     others = [
         f"{part}: {text}"
         for part, text in other_data_of(item).items()
-        if not item.numbers_of or part in shown  # it takes a few rows of the others
+        if not item.numbers_of or part in datasets
     ]
-    own = () if item.numbers_of else sidecars  # the others say theirs themselves
-    skipped = [line for sidecar in own for line in sidecar["skipped"]]
+    own_sidecars = () if item.numbers_of else sidecars
+    skipped = [line for sidecar in own_sidecars for line in sidecar["skipped"]]
+    # All files are replaced together, or none.
     with replacing_all(map(item.output, item.kinds)) as temporaries:
         new = dict(zip(item.kinds, temporaries, strict=True))
         numbers.to_csv(new["csv"], index=False)
         if is_table:
-            said = {
+            content = {
                 "name": f"{item.paper} {item.name}",
                 "title": item.title,
                 "grids": arrange(item, read_table(new["csv"]), skipped),
                 "surrogates": surrogates,
                 "others": others,
             }
-            page = templates().get_template("table.html.j2").render(**said)
+            page = templates().get_template("table.html.j2").render(**content)
             new["html"].write_text(page, encoding="utf-8")
-            new["md"].write_text(markdown(**said), encoding="utf-8")
+            new["md"].write_text(tables_as_markdown(**content), encoding="utf-8")
         else:
             with matplotlib.rc_context(STYLE):
-                figure = drawing.draw(numbers, item)
-                marked = getattr(drawing, "MARKS_SURROGATES", False)
+                figure = plot.draw(numbers, item)
+                marked = getattr(plot, "MARKS_SURROGATES", False)
                 stamp(figure, surrogates, others, across=not marked)
                 # Fixed dates make pictures of equal numbers equal files.
                 for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {})):
                     figure.savefig(new[suffix], metadata=metadata)
+        # The record that the page reads, with the sums of all other files.
         record = {
             "kind": "table" if is_table else "figure",
-            "columns": columns.record(numbers),
+            "columns": columns_shown(item).record(numbers),
             "surrogates": surrogates,
             "other_data": others,
             "skipped": skipped,
-            "seconds": round(sum(sidecar["seconds"] for sidecar in own), 1),
+            "seconds": round(sum(sidecar["seconds"] for sidecar in own_sidecars), 1),
             "sha256": {
                 kind: hashlib.sha256(file.read_bytes()).hexdigest()
                 for kind, file in new.items()
@@ -108,6 +101,20 @@ def render(item: Item) -> None:
             },
         }
         new["json"].write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+def _tabulated(plot, frame, item):
+    """What ``plot`` tabulates of measured rows, if its columns are as declared."""
+    printed = read_printed(item)
+    numbers = plot.tabulate(frame, item, printed[0] if len(printed) == 1 else printed or None)
+    place = f"plot {item.paper}.{item.plot}"
+    if missing := {"dataset", "source"} - set(numbers):
+        raise InputError(
+            f"{place}: its table has no column {' and no '.join(sorted(missing))}: keep those "
+            "of the rows, which say what is a surrogate's"
+        )
+    columns_shown(item).check(numbers, place)
+    return numbers
 
 
 @functools.cache
@@ -120,7 +127,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    signs = {stamp: sign for stamp, (sign, _) in _SIGNS.items()}
+    signs = {name: sign for name, (sign, _) in _SIGNS.items()}
     environment.globals.update(signs=signs, legend=legend)
     return environment
 
@@ -136,12 +143,13 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     ]
 
 
-def markdown(name, title, grids, surrogates, others=()) -> str:
+def tables_as_markdown(name, title, grids, surrogates, others=()) -> str:
     """The tables of an item in Markdown of GitHub, with what its data are if not the paper's."""
     lines = [f"{name}: {title}"]
     lines += [f"Surrogate data: {', '.join(surrogates)}"] if surrogates else []
     lines += [f"Other data than the paper's: {text}" for text in others]
     blocks = [f"**{_escaped(line)}**" for line in lines]
+    # A table of GitHub has one line of heads, and no label spans lines.
     for grid in grids:
         heads = [", ".join(filter(None, head)) for head in grid.heads]
         rules = ["---"] * len(grid.stub) + ["---:" if n else "---" for n in grid.numeric()]
@@ -155,6 +163,7 @@ def markdown(name, title, grids, surrogates, others=()) -> str:
 
 
 def _cell_text(cell):
+    """Ours with its signs, ± spread, and the printed number in brackets."""
     if "not run" in cell.stamps:
         return "not run"
     if not (cell.text or cell.printed):

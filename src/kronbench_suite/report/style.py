@@ -83,10 +83,12 @@ def coinciding(axes: Axes, curves: Mapping[str, pd.Series]) -> list[list[str]]:
     ``curves`` maps names to series; two coincide where they differ by no more than a hundredth of
     the height of the axes at all positions that both have.
     """
-    axes.autoscale_view()  # else the limits may be those before the last line
+    # Without this the limits may be those before the last line.
+    axes.autoscale_view()
     to_axes = axes.transData + axes.transAxes.inverted()
     groups = []
     for name, curve in curves.items():
+        # Against the first curve of the last group, in shares of the height of the axes.
         pair = (curves[groups[-1][0]] if groups else curve.iloc[:0], curve)
         common = pair[0].index.intersection(curve.index)
         one, other = (to_axes.transform(np.column_stack([common, c[common]])) for c in pair)
@@ -108,7 +110,7 @@ def stamp(
     alarms = [f"SURROGATE DATA ({', '.join(surrogates)})"] if surrogates else []
     alarms += [f"Other data than the paper's: {text}" for text in others]
     if alarms:
-        # a bold letter of 8 points takes 0.7 of its size, a line 1.2; 0.1 inches stay free aside
+        # A bold letter of 8 points takes 0.7 of its size, a line 1.2; 0.1 inches stay free aside.
         width = int((figure.get_figwidth() - 0.2) * 72 / (0.7 * 8))
         lines = [line for text in alarms for line in textwrap.wrap(text, width)]
         figure.set_figheight(figure.get_figheight() + len(lines) * 8 * 1.2 / 72)
@@ -117,11 +119,11 @@ def stamp(
         return
     look = {"color": ALARM, "alpha": 0.16, "rotation": 25, "zorder": 10}
     look |= {"s": "surrogate", "ha": "center", "va": "center"}
-    known = [panel for panel in figure.axes if panel.get_gid()]
-    for panel in known:
+    # Panels of known data sets are stamped one by one, in no layout: the text takes no room.
+    of_data = [panel for panel in figure.axes if panel.get_gid()]
+    for panel in of_data:
         if panel.get_gid() in surrogates:
-            # in no layout: it may be wider than its panel, and takes no room
             place = {"transform": panel.transAxes, "in_layout": False}
             panel.text(0.5, 0.5, fontsize=26, **place, **look)
-    if not known:
+    if not of_data:
         figure.text(0.5, 0.5, fontsize=54, **look)

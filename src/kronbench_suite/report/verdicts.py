@@ -74,7 +74,7 @@ def moves(
 
     ``short_items`` are the items, ``<paper>/<item>``, that lack rows in either run.
     """
-    found = []
+    differing = []
     gone = {"verdict": "", "measured": ""}
     for name in [*now.index, *before.index.difference(now.index, sort=False)]:
         old, new = (frame.loc[name] if name in frame.index else gone for frame in (before, now))
@@ -85,8 +85,8 @@ def moves(
         if all(words):  # a claim that is new or gone is a move in any case
             short = f"{new['paper']}/{new['item']}" in short_items
             timed = (old["timing"] and new["timing"]) or (short and UNTESTED in words)
-        found.append(Move(name, *words, old["measured"], new["measured"], bool(timed)))
-    return found
+        differing.append(Move(name, *words, old["measured"], new["measured"], bool(timed)))
+    return differing
 
 
 def moved_since_accepted(plan: Plan, verdicts: pd.DataFrame) -> list[Move] | None:

@@ -95,7 +95,7 @@ def test_a_mean_over_folds_in_another_order_of_sums_is_of_all_folds(data, monkey
     known = repeated_protocol._PROTOCOLS["early_stopping"][1]
     protocols = {"early_stopping": (lambda *given: folds, known)}
     monkeypatch.setattr(repeated_protocol, "_PROTOCOLS", protocols)
-    frame = repeated_protocol.run(DRAWN | {"draws": 1}, data, None)
+    frame = repeated_protocol.run(DRAWN | {"repetitions": 1}, data, None)
     np.testing.assert_allclose(frame["auc"], [0.7, 0.5])
     np.testing.assert_allclose(frame["auc_reversed"], [0.65, np.nan])
 
@@ -124,11 +124,11 @@ def test_another_order_of_sums_is_drawn_where_rounding_decides():
         assert ("sums in another order" in texts) == (drawn is not None)
 
 
-DRAWN = SPEC | {"protocol": "early_stopping", "draws": 2}
+DRAWN = SPEC | {"protocol": "early_stopping", "repetitions": 2}
 METHODS = {
     **{key: SPEC[key] for key in ("folds", "fraction", "seed")},
     "protocol": "method_comparison",
-    "draws": 2,
+    "repetitions": 2,
     "inner_folds": [0, 4, 8],
     "grids": {"n_neighbors": [1, 15]},
     "methods": {
@@ -138,33 +138,35 @@ METHODS = {
 }
 
 
-def seed_of(draw):
-    return int(generator(7, "draw", draw).integers(2**31))
+def seed_of(repetition):
+    return int(generator(7, "draw", repetition).integers(2**31))
 
 
 def test_a_draw_is_the_mean_over_the_folds_of_the_protocol_from_another_seed(data):
     frame = run_measurement("airola.repeated_protocol", DRAWN, data, "GPCR")
     assert len(frame) == 2 * 2 * 12
-    for draw in (0, 1):
-        seed = seed_of(draw)
+    for repetition in (0, 1):
+        seed = seed_of(repetition)
         folds = run(DRAWN | {"seed": seed}, data, generator(seed, data.name))
         expected = folds.groupby(["reg", "iteration"])["auc"].mean()
-        found = frame[frame["draw"] == draw].set_index(["reg", "iteration"])["auc"]
+        found = frame[frame["repetition"] == repetition].set_index(["reg", "iteration"])["auc"]
         pd.testing.assert_series_equal(found.sort_index(), expected, check_names=False)
-    first, second = (frame[frame["draw"] == draw]["auc"].to_numpy() for draw in (0, 1))
+    first, second = (
+        frame[frame["repetition"] == repetition]["auc"].to_numpy() for repetition in (0, 1)
+    )
     assert not np.allclose(first, second)
     assert set(frame["stretch"]) == {"first ten", "later"}
 
 
 def test_methods_are_compared_on_the_same_draw_and_edges_are_counted(data):
     frame = run_measurement("airola.repeated_protocol", METHODS, data, "GPCR")
-    assert frame[["draw", "method"]].to_numpy().tolist() == [
-        [draw, method] for draw in (0, 1) for method in ("KronRidge", "KNN")
+    assert frame[["repetition", "method"]].to_numpy().tolist() == [
+        [repetition, method] for repetition in (0, 1) for method in ("KronRidge", "KNN")
     ]
     seed = seed_of(1)
     folds = method_comparison.run(METHODS | {"seed": seed}, data, None)
     of_knn = folds[folds["method"] == "KNN"]
-    row = frame.query("draw == 1 and method == 'KNN'")
+    row = frame.query("repetition == 1 and method == 'KNN'")
     assert row["auc"].item() == of_knn["auc"].mean()
     assert row["on_edge"].item() == of_knn["on_edge"].sum() == 2  # a grid of two has only ends
     assert frame.query("method == 'KronRidge'")["on_edge"].isna().all()

@@ -25,7 +25,7 @@ def test_kernel_entries_are_those_of_all_pairs_of_vertices(data):
 
 
 def test_losses_agree_with_differences_and_with_the_printed_formulas():
-    spec = {"draws": 2, "n": 30, "seed": 1}
+    spec = {"repetitions": 2, "n": 30, "seed": 1}
     frame = run_measurement("airola.loss_derivatives", spec, None, "all")
     assert set(frame["loss"]) == set(LOSSES) == set(losses.FORMULAS)
     assert frame[["gradient_deviation", "hessian_deviation"]].max(axis=None) < 1e-8
@@ -38,7 +38,7 @@ def test_losses_agree_with_differences_and_with_the_printed_formulas():
 def test_a_wrong_derivative_is_seen(part, monkeypatch):
     right = getattr(LOSSES["l2svm"], part)
     monkeypatch.setattr(LOSSES["l2svm"], part, lambda *arguments: 1.01 * right(*arguments))
-    frame = loss_derivatives.run({"draws": 1, "n": 20}, None, generator(1))
+    frame = loss_derivatives.run({"repetitions": 1, "n": 20}, None, generator(1))
     (row,) = frame[frame["loss"] == "l2svm"].to_dict("records")
     assert row["printed_deviation"] > 1e-3
     assert max(row["gradient_deviation"], row["hessian_deviation"]) > 1e-3

@@ -1,4 +1,4 @@
-"""Figure 2 and section 6.3 of Bach & Jordan 2005: smallest ranks, over draws, their claims."""
+"""Figure 2 and section 6.3 of Bach & Jordan 2005: smallest ranks, repeated, their claims."""
 
 import io
 import itertools
@@ -113,7 +113,7 @@ def test_errors_of_full_rank_factors_reach_that_of_the_full_kernel(name):
     assert (frame["n_points"] == len(data["X"])).all()
 
 
-DRAWN = SPEC | {"draws": 3, "readings_points": 0, "ahead_points": 0}
+DRAWN = SPEC | {"repetitions": 3, "readings_points": 0, "ahead_points": 0}
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +126,17 @@ def drawn():
 def test_a_draw_is_the_protocol_from_another_seed(drawn):
     data = load("liver", policy="surrogate")
     names = ["split", "decomposition", "error", "gamma", "reg", "bound", "stop", "rank"]
-    for draw in range(3):
-        alone = minimal_rank.run(DRAWN, data, generator(DRAWN["seed"], "draw", draw, "liver"))
-        found = drawn[(drawn["draw"] == draw) & (drawn["selection"] == "leave-one-out")]
+    for repetition in range(3):
+        alone = minimal_rank.run(
+            DRAWN, data, generator(DRAWN["seed"], "draw", repetition, "liver")
+        )
+        found = drawn[
+            (drawn["repetition"] == repetition) & (drawn["selection"] == "leave-one-out")
+        ]
         pd.testing.assert_frame_equal(
             found[names].reset_index(drop=True), alone[names], check_dtype=False
         )
-    errors = drawn.dropna(subset=["error"]).groupby("draw")["error"].mean()
+    errors = drawn.dropna(subset=["error"]).groupby("repetition")["error"].mean()
     assert errors.nunique() == 3
 
 
@@ -163,15 +167,15 @@ def test_one_choice_for_all_splits_has_the_least_mean_error():
     assert errors[round(row["gamma p"], 6), row["reg"]] == min(errors.values())
 
 
-def test_the_range_is_that_of_one_more_draw(drawn):
+def test_the_range_is_that_of_one_more_repetition(drawn):
     ranks = drawn["decomposition"].isin(["cholesky", "csi"])
     frame = drawn.copy()
-    frame.loc[ranks, "doublings"] = frame.loc[ranks, "draw"].map({0: 2.0, 1: 3.0, 2: 4.0})
+    frame.loc[ranks, "doublings"] = frame.loc[ranks, "repetition"].map({0: 2.0, 1: 3.0, 2: 4.0})
     table = repeated_ranks.tabulate(frame, REPEATED, PRINTED)
     assert len(table) == 4
     row = table.iloc[0]
     half = t.ppf(0.975, 2) * np.sqrt(1 / 3 + 1)
-    assert (row["rank"], row["paper rank"], row["draws"]) == (8, 15, 3)
+    assert (row["rank"], row["paper rank"], row["repetitions"]) == (8, 15, 3)
     assert np.log2([row["from"], row["to"]]) == pytest.approx([3 - half, 3 + half])
     assert row["±"] == pytest.approx(t.ppf(0.975, 2) / np.sqrt(3))
     assert row["printed doublings"] == np.log2(15)

@@ -8,7 +8,7 @@ from kronbench import InputError, PairData, datasets
 from kronbench.datasets.drug_target import affinities
 from kronbench.evaluation import AFFINITY_SCORES, affinity_scores
 from kronbench.models import KronRidgeCV
-from kronbench_suite.runner.field_best import best_of, candidates
+from kronbench_suite.studies.field.measure.stored_best import best_of, candidates
 from kronbench_suite.studies.field.score_predictions import as_text, score_file
 from tests.docs.pages import DOCS, texts
 from tests.docs.run_blocks import run, run_console

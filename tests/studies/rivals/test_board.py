@@ -27,13 +27,13 @@ QUICK = ("margins", "KronRidge", "PairKNN", "ExtraTrees")
 
 def spec(*names, **changes):
     methods = {name: SPEC["methods"][name] for name in names}
-    return SPEC | {"methods": methods, "draws": 1} | changes
+    return SPEC | {"methods": methods, "repetitions": 1} | changes
 
 
 @pytest.fixture(scope="module")
 def measured(nr):
     methods = (*QUICK, "two-step", "factors", "KronRidgeCV")
-    changes = {"settings": ["A", "B"], "draws": 3, "pairs": {"others": 2000}}
+    changes = {"settings": ["A", "B"], "repetitions": 3, "pairs": {"others": 2000}}
     frame = board.run(spec(*methods, **changes), nr, None)
     return frame.assign(dataset="NR", source="surrogate")
 
@@ -181,9 +181,9 @@ def test_ties_are_those_of_paired_differences():
 def rows(datasets, **means):
     frames = []
     for name in datasets:
-        long = draws(**means).rename_axis("draw").reset_index()
+        long = draws(**means).rename_axis("repetition").reset_index()
         frames.append(
-            long.melt("draw", var_name="method", value_name="score").assign(dataset=name)
+            long.melt("repetition", var_name="method", value_name="score").assign(dataset=name)
         )
     return pd.concat(frames).assign(setting="A", source="mirror")
 

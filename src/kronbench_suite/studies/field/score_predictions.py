@@ -16,7 +16,7 @@ from kronbench.io import read_table
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import real_numbers
 from kronbench_suite.resources import paper_folder
-from kronbench_suite.runner.field_best import best_of
+from kronbench_suite.studies.field.measure.stored_best import best_of
 
 _OF_PAIRS = ("rows", "cols", "labels", "positive")  # of the kept predictions of a run
 _SHOWN = 5  # ids named in a message
@@ -38,6 +38,7 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
         raise InputError(
             f"{loaded.name} has no ids of its vertices: predictions cannot be matched"
         )
+    # The test pairs that the table has, and the additive baseline on the same ones.
     positions, columns, matched = _match(path, loaded, split, partial)
     test = split.test[positions]
     y = affinities(loaded)[split.rows, split.cols]
@@ -49,6 +50,7 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
     def scores(predictions):
         return affinity_scores(y[test], predictions, rows, cols, split.positive_above)
 
+    # Each score of each column, of their mean, of the baseline, and of our best.
     each = {name: scores(values) for name, values in columns.items()}
     margins, best = scores(floor), best_of(loaded.name, fold)
     entries = []
@@ -69,26 +71,19 @@ def score_file(path: str | Path, data: str, fold: str, *, partial: bool = False)
     articles = pd.read_csv(file, dtype=str, keep_default_na=False)
     folds = articles.pop("setting").str.replace("setting ", "deepdta-")
     articles = articles[(articles.pop("dataset") == loaded.name) & (folds == fold)]
-    return {
-        "file": str(path),
-        "data": loaded.name,
-        "source": loaded.source,
-        "fold": fold,
-        "title": split.title,
-        "setting": split.setting,
-        "files": {record.path: record.sha256 for record in (*loaded.files, *split.files)},
-        "pairs": len(test),
-        "test_pairs": len(split.test),
-        **matched,
-        "best": {key: best[key] for key in ("model", "chosen", "seconds")} if best else None,
-        "scores": entries,
-        "printed": articles.to_dict("records"),
-        "warning": next(_other_units(columns, y[split.train]), None),
-    }
+    # What was scored: the file, the data, the fold, and how its pairs were matched.
+    result = {"file": str(path), "data": loaded.name, "source": loaded.source, "fold": fold}
+    result |= {"title": split.title, "setting": split.setting}
+    result["files"] = {record.path: record.sha256 for record in (*loaded.files, *split.files)}
+    result |= {"pairs": len(test), "test_pairs": len(split.test), **matched}
+    # Its scores, beside our best and what articles print.
+    ours = {key: best[key] for key in ("model", "chosen", "seconds")} if best else None
+    result |= {"best": ours, "scores": entries, "printed": articles.to_dict("records")}
+    return result | {"warning": next(_other_units(columns, y[split.train]), None)}
 
 
 def score_kept(path: str | Path, means: Sequence[Sequence[str]] = ()) -> pd.DataFrame:
-    """Scores of each method in a file of predictions: means over draws, a row for each setting.
+    """Scores of each method in a file of predictions: a row for each setting, means over splits.
 
     The file is ``results/<scale>/rivals/tables/table-1/<data set>.npz``. Each of ``means`` names
     methods, whose mean is scored as a further one: of scores with the mean 0 and the deviation 1,
@@ -144,6 +139,7 @@ def _match(path, data, fold, partial):
     That is: the names of its columns of ``ids``; by side the ids ``unknown`` to the data set, with
     their pairs; the pairs found ``by_alias``; those ``elsewhere``, known but not of the test set.
     """
+    # Two columns of ids, and columns of finite numbers.
     frame = read_table(path, ids=2)
     if frame.shape[1] < 3:
         raise InputError(f"{path} has only ids: give a column of predictions")
@@ -156,7 +152,7 @@ def _match(path, data, fold, partial):
                 f"{path}, row {bad[0] + 1}: the prediction '{frame[name].iloc[bad[0]]}' in the "
                 f"column '{name}' is not a finite number"
             )
-    # the places of the ids in the data set, by its own spelling or another
+    # The places of the ids in the data set, by its own spelling or another.
     places, unknown, by_alias, begins = [], {}, np.zeros(len(frame), bool), True
     for (side, key), column in zip(_SIDES.items(), frame.columns[:2], strict=True):
         ids, own = frame[column].astype(str), data[key].astype(str).tolist()
@@ -166,6 +162,7 @@ def _match(path, data, fold, partial):
         by_alias |= spelled.notna() & (spelled != ids)
         unknown[side] = ids[spelled.isna()].value_counts().to_dict()
         places.append(pd.Index(own).get_indexer(spelled))
+    # Pairs of known ids, each of them once.
     n_cols = data["values"].shape[1]
     lines = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
     cells = pd.Index(places[0][lines] * n_cols + places[1][lines])
@@ -175,11 +172,12 @@ def _match(path, data, fold, partial):
             f"{path} has the pair '{frame.iloc[at, 0]}', '{frame.iloc[at, 1]}' twice: give each "
             "pair once, and repeated trainings as columns"
         )
-    found = cells.get_indexer(fold.rows[fold.test] * n_cols + fold.cols[fold.test])
-    positions = np.flatnonzero(found >= 0)
+    # The test pairs among them.
+    places_in_table = cells.get_indexer(fold.rows[fold.test] * n_cols + fold.cols[fold.test])
+    positions = np.flatnonzero(places_in_table >= 0)
     columns = [str(name) for name in frame.columns[:2]]
     _check_complete(path, columns, fold, len(positions), unknown, begins, partial)
-    chosen = lines[found[positions]]
+    chosen = lines[places_in_table[positions]]
     matched = {
         "ids": columns,
         "unknown": unknown,
@@ -216,6 +214,7 @@ def as_text(result: dict) -> str:
         f"{result['pairs']} of {result['test_pairs']} test pairs of {result['data']}, "
         f"{result['fold']}: {result['title']}"
     ]
+    # How the pairs were matched, and what may be wrong.
     if result["by_alias"]:
         lines.append(f"{_count(result['by_alias'], 'pair')} with another known spelling of an id")
     lines += _strange(result["ids"], result["unknown"])
@@ -224,6 +223,7 @@ def as_text(result: dict) -> str:
     if result["warning"]:
         lines.append(f"warning: {result['warning']}")
     title = f"mean of {len(names)}" if len(names) > 1 else repr(names[0])[1:-1][:18]
+    # The table of scores: ours to judge, the additive baseline, our best.
     lines += ["", f"{'score':<20}{title:<19}{'margins':<11}{'our best':<11}what it is"]
     for entry in result["scores"]:
         shown = _digits(entry["mean"])
@@ -242,6 +242,7 @@ def as_text(result: dict) -> str:
         if result["pairs"] < result["test_pairs"]:
             note += "; for all test pairs, not only these"
         lines.append(note)
+    # What articles print for this fold.
     if result["printed"]:
         lines += ["", f"{'printed in articles':<39}{'ci':<7}{'mse':<7}{'rm2':<7}chosen by; source"]
     for line in result["printed"]:

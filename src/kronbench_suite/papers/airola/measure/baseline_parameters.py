@@ -30,9 +30,11 @@ def run(spec, data, rng):
     """
     rows = []
     for fold, pairs, y, test_set in tqdm(splits(spec, data), desc=data.name, unit="fold"):
+        # The seed and the test set of each fold are those of table 6.
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
         test, y_test = test_set()
         for name, entry in spec["methods"].items():
+            # Each value of the parameter that section 5.6 selects is scored on the test set.
             over, grid = entry["over"], spec["grids"][entry["over"]]
             model = make_solver(entry["solver"], **entry["parameters"])
             if hasattr(model, "decision_path"):  # one search for all numbers of neighbours
@@ -41,6 +43,7 @@ def run(spec, data, rng):
                 each = (model.set_params(**{over: value}, random_state=seed) for value in grid)
                 found = (made.fit(pairs, y).decision_function(test) for made in each)
             for value, scores in zip(grid, found, strict=True):
+                # A row has one column for each kind of parameter, and NaN in that of the others.
                 empty = dict.fromkeys(spec["grids"], np.nan)
                 place = {"method": name, "fold": fold, **empty, over: value}
                 rows.append(place | {"auc": roc_auc(y_test, scores)})

@@ -39,10 +39,11 @@ def run(spec, data, rng):
     rounding decides.
     """
     pairs, y, splits = zero_shot_splits(spec, data, rng)
+    # The same pairs and vertices in the reverse order, for sums in another order.
     features = (np.ascontiguousarray(X[::-1]) for X in (pairs.row_features, pairs.col_features))
     rows, cols = pairs.n_rows - 1 - pairs.rows[::-1], pairs.n_cols - 1 - pairs.cols[::-1]
     backwards, last = PairData(*features, rows, cols), len(y) - 1
-    # the columns that name a curve of a weight, its solver and the parameters of that
+    # The columns that name a curve of a weight, its solver and the parameters of that.
     variants = [
         ({"method": method, "form": form}, entry["solver"], entry["solver_parameters"], form)
         for method, entry in spec.get("methods", {}).items()
@@ -54,19 +55,22 @@ def run(spec, data, rng):
     iterations = np.arange(1, spec["iterations"] + 1)
     frames = []
     for fold in tqdm(sorted(spec["folds"]), desc=data.name, unit="fold"):
+        # The fold in both orders; its test pairs share no vertex with the training pairs.
         train, test = splits[fold]
         parts = (pairs[train], y[train], pairs[test], y[test])
         turned = [last - np.sort(index)[::-1] for index in (train, test)]
         again = [part for index in turned for part in (backwards[index], y[::-1][index])]
-        # both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair
+        # Both losses, (1 - 0)^2 / 2 and max(0, 1 - 0)^2 / 2, begin with a half for each pair.
         start = len(train) / 2
         for names, solver, parameters, form in variants:
             parameters = parameters | {"form": form, "max_iter": len(iterations)}
+            # Ridge regression has all weights from one Krylov space; the SVM is fitted for each.
             path = form == "dual" and hasattr(make_solver(solver), "path")
             curves = _path_curves if path else _fitted_curves
             arguments = solver, parameters, spec["regs"]
             orders = zip(curves(*arguments, *parts), curves(*arguments, *again), strict=True)
             for (reg, *fit), (_, *other) in orders:
+                # Iterations are the horizontal axis of the figures, weights their curves.
                 frame = _numbers(start, iterations, *fit)
                 frame = beside(frame, _numbers(start, iterations, *other), list(frame))
                 columns = {
@@ -90,12 +94,14 @@ def _numbers(start, iterations, risks, aucs):
 
 
 def _path_curves(solver, parameters, regs, train, y_train, test, y_test):
+    """Yield (weight, risks, AUCs) after each iteration, of all weights from one Krylov space."""
     path = make_solver(solver, **parameters).path(train, y_train, regs, X_test=test)
     for j, reg in enumerate(regs):
         yield reg, path.objective[j], [roc_auc(y_test, scores) for scores in path.test_scores(j)]
 
 
 def _fitted_curves(solver, parameters, regs, train, y_train, test, y_test):
+    """The same of a fit for each weight, which is watched as it goes."""
     for reg in regs:
         model = make_solver(solver, reg=reg, **parameters)
         predict = model.prediction_operator(train, test)

@@ -39,6 +39,7 @@ def run(spec, data, rng):
     A solver with ``precompute`` is LibSVM, with kernel values that are made once for all subsets
     of a fold. ``over_weights`` is the largest less the smallest ``auc`` over the weights.
     """
+    # Nested training sets of each fold (section 5.3), for all solvers alike.
     problems = Folds(spec, data, rng)
     kernels = {
         name: LibSVMKernel(entry["parameters"], max(spec["sizes"][name]))
@@ -51,6 +52,7 @@ def run(spec, data, rng):
         for name, entry in spec["solvers"].items():
             sizes, kernel = spec["sizes"][name], kernels.get(name)
             if kernel:
+                # Kernel values are made once a fold: smaller training sets are part of larger.
                 everything = problems.train_index(max(sizes), fold)
                 kernel.take(problems.pairs[everything])
             for size in sizes:
@@ -65,6 +67,7 @@ def run(spec, data, rng):
                         if hasattr(model, "to_vec_trick"):  # the same predictor, sooner
                             model = model.to_vec_trick()
                     areas.append(roc_auc(y_test, scores_of(model, test)))
+                # The rows of a size: how much the weight matters, and the AUC at each weight.
                 place = {"fold": fold, "size": size, "n": len(index), "method": name}
                 place["over_weights"] = max(areas) - min(areas)
                 for reg, area in zip(spec["regs"], areas, strict=True):
@@ -91,7 +94,7 @@ class LibSVMKernel:
         self._pairs, n = pairs, len(pairs)
         K, rows = _kernel(pairs.row_features, pairs.rows, self._model.gamma)
         G, cols = _kernel(pairs.col_features, pairs.cols, self._model.gamma)
-        # Of two rows: the number of the first entry of the even one, then entries of both in turn.
+        # Two rows lie together: the number of the first entry, then entries of both in turn.
         # LibSVM wants this number to be 0, and so is that of the odd one: half of the bytes of the
         # even one's first entry, its place counted from one.
         self._numbers = self._memory[: _size(n)].reshape(-1, 2 * (n + 2))

@@ -3,7 +3,7 @@
 Parameters
 ----------
 n : number of scores
-draws : random draws of scores and labels
+repetitions : number of times that scores and labels are drawn
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ _FROM_KINK = 0.01
 _STEP = 1e-4
 
 COLUMNS = Columns(
-    key=("loss", "draw"),
-    repeats=("draw",),
+    key=("loss", "repetition"),
+    repeats=("repetition",),
     rounding=(
         *("gradient_deviation", "hessian_deviation", "printed_deviation"),
         # as they are shown
@@ -29,14 +29,15 @@ COLUMNS = Columns(
 
 
 def run(spec, data, rng):
-    """One row for each loss and draw of n predictions and labels (Airola & Pahikkala, table 2).
+    """One row for each loss and repetition (Airola & Pahikkala, table 2).
 
     Deviations of the gradient from central differences of the value, of a product with the Hessian
     from one of the gradient, and of all from the printed formulas: each the largest difference,
     relative to the largest entry or to 1.
     """
     n, rows = spec["n"], []
-    for draw in range(spec["draws"]):
+    for repetition in range(spec["repetitions"]):
+        # Random labels, and scores that keep away from the kinks of the hinge losses.
         y = rng.choice([-1.0, 1.0], n)
         p = 2 * rng.standard_normal(n)
         near = np.abs(1 - y * p) < _FROM_KINK
@@ -44,8 +45,10 @@ def run(spec, data, rng):
         v = rng.standard_normal(n)
         printed = _printed(p, y)
         for name, loss in LOSSES.items():
+            # Derivatives as they are programmed: the gradient, and the Hessian column by column.
             gradient = loss.gradient(p, y)
             hessian = np.column_stack([loss.hessian_product(p, y, unit) for unit in np.eye(n)])
+            # Central differences of the value, and of the gradient along one random direction.
             slopes = [
                 (loss.value(p + step, y) - loss.value(p - step, y)) / (2 * _STEP)
                 for step in _STEP * np.eye(n)
@@ -53,9 +56,10 @@ def run(spec, data, rng):
             step = _STEP / np.abs(v).max()
             change = loss.gradient(p + step * v, y) - loss.gradient(p - step * v, y)
             product = loss.hessian_product(p, y, v)
+            # The same three beside the formulas of table 2.
             ours = loss.value(p, y), gradient, hessian
             of_printed = [_deviation(*both) for both in zip(ours, printed[name], strict=True)]
-            row = {"loss": name, "draw": draw, "n": n}
+            row = {"loss": name, "repetition": repetition, "n": n}
             row["gradient_deviation"] = _deviation(gradient, slopes)
             row["hessian_deviation"] = _deviation(product, change / (2 * step))
             row["printed_deviation"] = np.max(of_printed)  # not Python's max, which drops a NaN

@@ -47,6 +47,7 @@ def run(spec, data, rng):
     ``timed_folds``; such rows name it in ``scored_by`` and have no times. On timed folds it gives
     the selected value, and one inner fold is timed for all.
     """
+    # The methods of this kind of data, each with its parameters for it.
     place = "checkerboards" if data.kind == "pairs" else "folds"
     of_place = {n: e for n, e in spec["methods"].items() if e.get("only", place) == place}
     entries, skipped = installed(of_place)
@@ -55,21 +56,21 @@ def run(spec, data, rng):
     for fold, train, y, test_set in splits(spec, data):
         seed = int(generator(spec["seed"], data.name, fold).integers(2**31))
         timed = place == "checkerboards" or fold in spec.get("timed_folds", ())
-        found = {}
-        last = sorted(methods, key=lambda name: bool(methods[name].twin))  # behind their twins
-        for name in tqdm(last, desc=f"{data.name}, fold {fold}", unit="method"):
+        rows_of_fold = {}
+        twins_first = sorted(methods, key=lambda name: bool(methods[name].twin))
+        for name in tqdm(twins_first, desc=f"{data.name}, fold {fold}", unit="method"):
             method = methods[name]
-            of_twin = found.get(method.twin)
+            # A method is measured on timed folds; elsewhere its twin stands in for it.
+            of_twin = rows_of_fold.get(method.twin)
             if timed or not method.twin:
-                known = place == "folds" and of_twin
-                value = of_twin[method.selected] if known else None
-                found[name] = method.measure(train, y, test_set, seed, value)
+                is_selected = place == "folds" and of_twin
+                value = of_twin[method.selected] if is_selected else None
+                rows_of_fold[name] = method.measure(train, y, test_set, seed, value)
             elif of_twin:  # without what is a clock's
                 scores = {key: at for key, at in of_twin.items() if key not in _OF_CLOCK}
-                found[name] = scores | {"scored_by": method.twin}
-        rows += [
-            {"method": name, "fold": fold, **found[name]} for name in methods if name in found
-        ]
+                rows_of_fold[name] = scores | {"scored_by": method.twin}
+        in_order = [name for name in methods if name in rows_of_fold]
+        rows += [{"method": name, "fold": fold, **rows_of_fold[name]} for name in in_order]
     frame = pd.DataFrame(rows).assign(cross_validated=place == "folds")
     frame.attrs["skipped"] = skipped
     return frame
@@ -106,6 +107,8 @@ def _board(spec, *name, m=None):
 
 
 class _Method:
+    """A method with its grid, whose fits and predictions are measured on one split at a time."""
+
     def __init__(self, entry, spec, place):
         self.twin, self.selected = entry.get("twin"), entry.get("select")
         self._solver = entry["solver"]
@@ -125,19 +128,22 @@ class _Method:
 
     def measure(self, pairs, y, test_set, seed, value=None):
         """The row of a split; the time to select a known ``value`` is that of one inner fold."""
-        known, choices = value is not None, len(self.grid) > 1
+        # Selection by the mean AUC over inner folds; with a known value one fold is timed.
+        is_known, choices = value is not None, len(self.grid) > 1
         with Stopwatch() as selection:
             if choices:
-                inner = self._inner_folds[:1] if known else self._inner_folds
+                inner = self._inner_folds[:1] if is_known else self._inner_folds
                 areas = self.inner_areas(pairs, y, seed, inner)
-            if not known:
+            if not is_known:
                 best = int(np.argmax(np.nanmean(areas, axis=0))) if choices else 0
                 value = self.grid[best]
-        if known:
+        if is_known:
             selection.count_as(len(self._inner_folds))
         model = self.make(seed, value)
+        # Then one fit with the selected value, and its scores of the test pairs.
         with Stopwatch() as fit:
             model.fit(pairs, y)
+        # What was selected, and whether it lies at an end of its grid.
         chosen = dict.fromkeys(("reg", "n_neighbors", "on_edge", "scored_by"))
         if self.selected:
             at_end = choices and value in (self.grid[0], self.grid[-1])
@@ -147,14 +153,15 @@ class _Method:
             scores = scores_of(model, test)
         watches = {"selection": selection, "fit": fit, "prediction": prediction}
         timing = selection.timing() + fit.timing() + prediction.timing()
+        # The row has the times of all three steps, together and one by one.
         row = {"auc": roc_auc(y_test, scores), "n_test": len(test)}
         row |= timing.columns() | chosen | {"n": len(pairs)}
         return row | {f"{name}_cpu": watch.cpu_seconds for name, watch in watches.items()}
 
     def inner_areas(self, pairs, y, seed, inner):
         """AUC of each value of the grid on these inner folds, (len(inner), len(grid))."""
+        # Inner folds are vertex-disjoint too (section 5.1: nested cross-validation).
         parts = list(VertexDisjointKFold(random_state=seed).split(pairs, y))
-
         search = hasattr(self.make(seed, self.grid[0]), "decision_path")
 
         def areas(fold, value):
@@ -168,5 +175,7 @@ class _Method:
         if search:
             return np.array([areas(fold, self.grid[0]) for fold in inner])
         with ThreadPoolExecutor(self._side_by_side) as threads:
-            found = threads.map(areas, *zip(*itertools.product(inner, self.grid), strict=True))
-            return np.reshape(list(found), (len(inner), len(self.grid)))
+            pairs_of_areas = threads.map(
+                areas, *zip(*itertools.product(inner, self.grid), strict=True)
+            )
+            return np.reshape(list(pairs_of_areas), (len(inner), len(self.grid)))

@@ -21,7 +21,7 @@ from kronbench_suite.runner.clock import Stopwatch, measure
 from kronbench_suite.runner.columns import TIMING, Columns
 
 # Entries of the stored matrix that are made at a time: beside it there is room for little else.
-_BLOCK = 2**22
+_BLOCK_ENTRIES = 2**22
 
 COLUMNS = TIMING | Columns(
     key=("setting", "n", "m", "q", "method"),
@@ -40,25 +40,28 @@ def run(spec, data, rng):
     form, features, rows, too_large = spec["form"], spec["features"], [], []
     for setting in ("independent", "dependent", "complete"):
         for n, m, q in tqdm(spec[setting], desc=setting, unit="size"):
+            # The pairs of a size, and what stands in the O() of tables 3 and 4 for them.
             problem = _problem(form, n, m, q, features, rng)
             _, _, rows_out, cols_out, rows_in, _ = problem
             v = rng.standard_normal(len(rows_in))
             seen = len(np.unique(rows_out)), len(np.unique(cols_out))
             baseline, proposed = _costs(form, setting, n, *seen, features)
-            # as SampledKroneckerOperator does where Algorithm 1 saves nothing
+            # Where Algorithm 1 saves nothing, SampledKroneckerOperator sums over all pairs.
             summed = (form, setting) == ("dual", "independent")
             fast = "double sum" if summed else "Algorithm 1"
             place = {"setting": setting, "n": n, "m": m, "q": q}
-            product, found = _measured(partial(_vec_trick, problem), v)
-            found = place | found | {"method": "proposed", "way": fast, "cost": proposed}
-            rows.append(found)
+            # The proposed product first, then the stored matrix, if it has room in memory.
+            product, ours = _measured(partial(_vec_trick, problem), v)
+            ours = place | ours | {"method": "proposed", "way": fast, "cost": proposed}
+            rows.append(ours)
             if 8 * n * len(v) > spec["explicit_mib"] * 2**20:
                 too_large.append(f"{setting} n = {n}")
                 continue
+            # Both ways make the same product, up to rounding.
             expected, row = _measured(partial(_stored, problem), v)
             names = {"method": "baseline", "way": "stored matrix", "cost": baseline}
             rows.append(place | row | names)
-            found["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
+            ours["deviation"] = np.abs(product - expected).max() / np.abs(expected).max()
     frame = pd.DataFrame(rows)
     if too_large:
         frame.attrs["skipped"] = [
@@ -70,6 +73,7 @@ def run(spec, data, rng):
 
 def _problem(form, n, m, q, features, rng):
     """Two matrices, and of each the rows and columns whose entries are multiplied."""
+    # Independent pairs share no vertex; the others are drawn without replacement.
     if n == m == q:  # each vertex once
         cells = np.arange(n) * q + rng.permutation(n)
     else:
@@ -83,14 +87,16 @@ def _problem(form, n, m, q, features, rng):
 
 
 def _vec_trick(problem):
+    """The product by Algorithm 1, and the number of its operations."""
     operator = SampledKroneckerOperator(*problem, method="sparse")
     return operator.matvec, operator.flops
 
 
 def _stored(problem):
+    """The product with the explicit matrix R (G kron K) R', and the number of its operations."""
     row_matrix, col_matrix, rows, cols, in_rows, in_cols = problem
     matrix = np.empty((len(rows), len(in_rows)))
-    step = max(1, _BLOCK // len(in_rows))
+    step = max(1, _BLOCK_ENTRIES // len(in_rows))
     for start in range(0, len(matrix), step):
         part = slice(start, start + step)
         left = row_matrix[np.ix_(rows[part], in_rows)]

@@ -1,9 +1,9 @@
-"""The mean test AUC over the folds of a protocol, for several draws of its pairs and folds.
+"""The mean test AUC over the folds of a protocol, over repetitions with other pairs and folds.
 
 Parameters
 ----------
 protocol : the measurement that is repeated
-draws : number of repetitions, each with pairs and folds of its own
+repetitions : number of repetitions, each with pairs and folds of its own
 """
 
 import pandas as pd
@@ -14,8 +14,8 @@ from kronbench_suite.runner.columns import Columns, beside
 from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(
-    key=("method", "form", "draw", "reg", "iteration"),
-    repeats=("draw",),
+    key=("method", "form", "repetition", "reg", "iteration"),
+    repeats=("repetition",),
     rounding=("auc_reversed",),
 )
 
@@ -27,24 +27,27 @@ _PROTOCOLS = {
 
 
 def run(spec, data, rng):
-    """One row for each draw, with the mean AUC over the folds of ``protocol``.
+    """One row for each repetition, with the mean AUC over the folds of ``protocol``.
 
-    Each draw runs it whole from another seed: other pairs where a ``fraction`` of them is drawn,
-    other folds, other inner folds. ``on_edge`` counts the folds whose selected value is the first
-    or last of its grid. ``auc_reversed`` is the mean with sums in another order, where it differs.
+    Each repetition runs it whole from another seed: other pairs where a ``fraction`` of them is
+    drawn, other folds, other inner folds. ``on_edge`` counts the folds whose selected value is the
+    first or last of its grid. ``auc_reversed`` is the mean with sums in another order, where it
+    differs.
     """
     measure, columns = _PROTOCOLS[spec["protocol"]]
     frames = []
-    for draw in tqdm(range(spec["draws"]), desc=data.name, unit="draw"):
-        seed = int(generator(spec["seed"], "draw", draw).integers(2**31))
+    for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
+        # The text "draw" stays: another one would give other pairs and folds than accepted.
+        seed = int(generator(spec["seed"], "draw", repetition).integers(2**31))
         of_folds = measure({**spec, "seed": seed}, data, generator(seed, data.name))
+        # The mean over the folds of each point, and the same with sums in another order.
         groups = of_folds.groupby([name for name in columns if name in of_folds], sort=False)
-        of_draw = groups["auc"].mean().reset_index()
+        of_repetition = groups["auc"].mean().reset_index()
         if "auc_reversed" in of_folds:
             other = of_folds["auc_reversed"].fillna(of_folds["auc"])
             other = other.groupby(groups.ngroup()).mean().to_frame("auc")
-            of_draw = beside(of_draw, other, ["auc"])
+            of_repetition = beside(of_repetition, other, ["auc"])
         if "on_edge" in of_folds:
-            of_draw["on_edge"] = groups["on_edge"].sum(min_count=1).to_numpy()
-        frames.append(of_draw.assign(draw=draw))
+            of_repetition["on_edge"] = groups["on_edge"].sum(min_count=1).to_numpy()
+        frames.append(of_repetition.assign(repetition=repetition))
     return pd.concat(frames, ignore_index=True)

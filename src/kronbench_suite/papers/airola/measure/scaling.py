@@ -30,9 +30,9 @@ from kronbench_suite.runner.seeds import generator
 
 _PATIENCE = 2.0  # seconds after which a fit or a prediction is long enough to be timed once
 
-# Of the largest decision value: how far those of two programs of one method may be apart. Ten by
-# ten iterations leave 4e-5 on the smallest problem of figure 6, 1e-11 on that of figure 7.
-_SAME = 1e-3
+# Relative tolerance between the decision values of two implementations of one method. Ten by ten
+# iterations leave 4e-5 on the smallest problem of figure 6, 1e-11 on that of figure 7.
+_SAME_VALUES = 1e-3
 
 COLUMNS = TIMING | Columns(
     key=("fold", "size", "method", "reg", "task"),
@@ -51,7 +51,7 @@ def run(spec, data, rng):
     libraries in one would wait for each other on the clock; at each size all take turns. Of points
     predicted to pass the time cap the last row before has the prediction in ``next_seconds``.
     """
-    # Here: on import it makes a lock, which is not for the copies of a process to remove.
+    # It is imported here, since tqdm makes a lock at import, which copied processes must not have.
     from tqdm import tqdm
 
     problems = Folds(spec, data, rng) if data is not None else _Checkerboards(spec)
@@ -62,31 +62,33 @@ def run(spec, data, rng):
     with ExitStack() as block:
         processes = []
         for names in classes.values():
-            given = spec, names, problems, numba.get_num_threads()
-            process = fresh_process(__name__, initializer=_begin, initargs=given)
+            arguments = spec, names, problems, numba.get_num_threads()
+            process = fresh_process(__name__, initializer=_begin, initargs=arguments)
             processes.append(block.enter_context(process))
+        # A first fit of each solver, off the clock.
         first = {}
         for process in processes:
             first |= process.apply(_call, ("first_scores",))
-        # solvers that are not ``same_as`` another after all
+        # A solver whose numbers are not those of the one that it is ``same_as`` is not timed.
         different = {}
         for name, values in first.items():
             other = first.get(spec["solvers"][name].get("same_as"))
             if other is not None:
                 deviation = np.abs(values - other).max() / np.abs(other).max()
-                if not deviation <= _SAME:
+                if not deviation <= _SAME_VALUES:
                     different[name] = (
                         f"{name} was not timed: on the smallest problem its decision values "
                         f"differ from those of {spec['solvers'][name]['same_as']} by "
                         f"{deviation:.1e} of the largest"
                     )
+        # The solvers take turns at each size, so that all of them meet the same machine.
         for fold in problems.folds:
             for size in tqdm(spec["sizes"], desc=f"fold {fold}", unit="size"):
                 for process in processes:
                     process.apply(_call, ("measure", fold, size, list(different)))
         results = [process.apply(_call, ("results",)) for process in processes]
     frame = pd.DataFrame([row for rows, _ in results for row in rows])
-    # of each point the training first
+    # The rows of a point, its training first, and why curves ended.
     order = {"by": ["fold", "size", "task"], "ascending": [True, True, False]}
     frame = frame.sort_values(**order, kind="stable", ignore_index=True)
     if "next_seconds" not in frame:
@@ -100,32 +102,32 @@ def run(spec, data, rng):
 
 def with_solver(spec, name, solver, given):
     """The parameters that change where a solver from outside is one more line, at one ``reg``."""
-    known = make_solver(solver, **given).get_params()
-    if "reg" not in known:
+    all_parameters = make_solver(solver, **given).get_params()
+    if "reg" not in all_parameters:
         raise InputError(f"{solver} has no parameter reg, by which its line is named")
-    given = dict(given)
-    reg = float(given.pop("reg", known["reg"]))
+    parameters = dict(given)
+    reg = float(parameters.pop("reg", all_parameters["reg"]))
     return {
-        "solvers": {**spec["solvers"], name: {"solver": solver, "parameters": given}},
+        "solvers": {**spec["solvers"], name: {"solver": solver, "parameters": parameters}},
         "regs": {**spec["regs"], name: [reg]},
     }
 
 
-# The solvers of this process, where it is one of those that ``run`` starts.
-_SOLVERS = None
+# The ``Solvers`` of each process that ``run`` starts, in that process alone.
+_OF_PROCESS = []
 
 
 def _begin(spec, names, problems, threads):
-    global _SOLVERS
-    for name in names:  # before the threads are limited, so that those of its library are
+    # Libraries are loaded before the threads are limited, so that their threads are limited too.
+    for name in names:
         import_solver(spec["solvers"][name]["solver"])
     numba.set_num_threads(threads)
     threadpoolctl.threadpool_limits(threads)
-    _SOLVERS = Solvers(spec, names, problems)
+    _OF_PROCESS.append(Solvers(spec, names, problems))
 
 
 def _call(method, *arguments):
-    return getattr(_SOLVERS, method)(*arguments)
+    return getattr(_OF_PROCESS[0], method)(*arguments)
 
 
 class Solvers:
@@ -165,15 +167,18 @@ class Solvers:
 
     def measure(self, fold, size, but=()):
         """Add the rows of one size, of all solvers ``but`` some: fits, then predictions."""
+        # The curves that have not ended at this size.
         n = self._problems.n_train(size, fold)
         curves = [curve for curve in self._curves[fold] if curve.name not in but]
         curves = [curve for curve in curves if curve.goes_on("training", n)]
         if not curves:
             return
+        # Training (section 5.3), in turn.
         pairs, y = self._problems.train(size, fold)
         fits = {curve: partial(curve.fit, pairs, y) for curve in curves}
         models = time_interleaved(fits, max_seconds=_PATIENCE)
         del pairs, y, fits  # the memory of large boards
+        # Prediction (section 5.4) with the fitted models, each in one or two ways.
         pairs, y = self._problems.test(fold)
         ways = {}
         for curve, (model, _) in models.items():
@@ -181,6 +186,7 @@ class Solvers:
         place = {"fold": fold, "size": size, "n": n}
         rows, fast_scores = [], {}
         predicted = time_interleaved(ways, max_seconds=_PATIENCE)
+        # The fast way comes first; a slow one has its deviation from that, and its own cap.
         for (curve, method), (scores, timing) in predicted.items():
             row = place | {"method": method, "reg": curve.reg, "task": "prediction"}
             row |= {"n_test": len(pairs), **timing.columns()}
@@ -189,7 +195,8 @@ class Solvers:
             else:
                 difference = np.abs(scores - fast_scores[curve]).max()
                 row["deviation"] = difference / np.abs(scores).max()
-                curve.record("prediction", curve.work, timing.seconds, row)
+                work = curve.slow_work(models[curve][0], pairs)
+                curve.record("prediction", work, timing.seconds, row)
             rows.append(row)
         for curve, (_, timing) in models.items():
             row = place | {"method": curve.name, "reg": curve.reg, "task": "training"}
@@ -224,12 +231,15 @@ class _Curve:
         if not hasattr(model, "to_vec_trick"):
             return {(self, self.name): partial(scores_of, model, pairs)}
         ways = {(self, f"{self.name} by vec trick"): partial(_by_vec_trick, model, pairs)}
-        # the time of its own way grows with support pairs times test pairs
-        self.work = len(model.dual_coef_) * len(pairs)
         wanted = self.reg in self._entry.get("slow_prediction", ())
-        if wanted and self.goes_on("prediction", self.work):
+        if wanted and self.goes_on("prediction", self.slow_work(model, pairs)):
             ways[self, self.name] = partial(model.decision_function, pairs)
         return ways
+
+    @staticmethod
+    def slow_work(model, pairs):
+        """Support pairs times test pairs, with which the time of a solver's own way grows."""
+        return len(model.dual_coef_) * len(pairs)
 
     def record(self, task, work, seconds, row):
         self._caps[task].record(work, seconds)

@@ -20,6 +20,8 @@ def drawn_pairs(spec, data):
 
 def zero_shot_splits(spec, data, rng):
     """These pairs, their labels, and (train, test) of each round of a split that ``rng`` draws."""
+    # Both sides are divided into three parts; a round tests on one of nine blocks, and trains on
+    # the four that share no vertex with it (section 5.1, figure 2).
     pairs, y = drawn_pairs(spec, data)
     splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
     return pairs, y, list(splitter.split(pairs, y))

@@ -1,1 +1,1 @@
-"""Drawings of Airola & Pahikkala (2016, 2018)."""
+"""Plots of Airola & Pahikkala (2016, 2018)."""

@@ -5,17 +5,14 @@ import pandas as pd
 from kronbench_suite.report.estimates import disturbed, exponent
 from kronbench_suite.runner.columns import SHOWN, Columns
 
-# Airola & Pahikkala, tables 3 (dual) and 4 (primal): baseline and proposed.
+# Airola & Pahikkala, tables 3 (dual) and 4 (primal): the baseline, then the proposed method.
 PRINTED = {
-    ("dual", "independent"): {"baseline": "n²", "proposed": "n²"},
-    ("dual", "dependent"): {"baseline": "n²", "proposed": "q n + m n"},
-    ("dual", "complete"): {"baseline": "m² q²", "proposed": "m² q + m q²"},
-    ("primal", "independent"): {"baseline": "n d r", "proposed": "n d r"},
-    ("primal", "dependent"): {"baseline": "n d r", "proposed": "min(q d r + d n, m d r + r n)"},
-    ("primal", "complete"): {
-        "baseline": "m q d r",
-        "proposed": "min(m d r + m q r, d r q + d m q)",
-    },
+    ("dual", "independent"): ("n²", "n²"),
+    ("dual", "dependent"): ("n²", "q n + m n"),
+    ("dual", "complete"): ("m² q²", "m² q + m q²"),
+    ("primal", "independent"): ("n d r", "n d r"),
+    ("primal", "dependent"): ("n d r", "min(q d r + d n, m d r + r n)"),
+    ("primal", "complete"): ("m q d r", "min(m d r + m q r, d r q + d m q)"),
 }
 
 COLUMNS = SHOWN | Columns(
@@ -32,27 +29,21 @@ def tabulate(frame, item, printed):
         seconds = part.pivot(index="n", columns="method", values="seconds").dropna()
         common = seconds.index.max()
         compared.append(part[(part["method"] == "proposed") & part["n"].isin(seconds.index)])
-        for method, text in PRINTED[item.parameters["form"], setting].items():
+        printed_costs = PRINTED[item.parameters["form"], setting]
+        for method, text in zip(("baseline", "proposed"), printed_costs, strict=True):
             points = part[part["method"] == method].sort_values("n")
             n, ratio = points["n"], points["operations"] / points["cost"]
-            rows.append(
-                {
-                    "setting": setting,
-                    "method": method,
-                    "way": points["way"].iloc[0],
-                    "O()": f"O({text})",
-                    "n from": n.min(),
-                    "n to": n.max(),
-                    "operations / O(), least": ratio.min(),
-                    "most": ratio.max(),
-                    "exponent of O()": exponent(n, points["cost"]),
-                    "of operations": exponent(n, points["operations"]),
-                    "of seconds": exponent(n, points["seconds"]),
-                    "at n": common,
-                    "ms": 1e3 * seconds.loc[common, method],
-                    "speed-up": seconds.loc[common, "baseline"] / seconds.loc[common, method],
-                    "busy": disturbed(part),
-                }
-            )
+            row = {"setting": setting, "method": method, "way": points["way"].iloc[0]}
+            row |= {"O()": f"O({text})", "n from": n.min(), "n to": n.max()}
+            # Counted operations are in proportion to the O() if these two are about equal.
+            row |= {"operations / O(), least": ratio.min(), "most": ratio.max()}
+            # Exponents of the O(), of operations and of seconds in the number of pairs.
+            row["exponent of O()"] = exponent(n, points["cost"])
+            row["of operations"] = exponent(n, points["operations"])
+            row["of seconds"] = exponent(n, points["seconds"])
+            # Both methods at the largest size that they share.
+            baseline, ours = seconds.loc[common, ["baseline", method]]
+            row |= {"at n": common, "ms": 1e3 * ours, "speed-up": baseline / ours}
+            rows.append(row | {"busy": disturbed(part)})
     worst = pd.concat(compared)["deviation"].max(skipna=False)
     return pd.DataFrame(rows).assign(deviation=worst, dataset="random", source="generated")

@@ -21,6 +21,7 @@ def draw(frame, item):
     regs = sorted(set(frame["reg"]) & set(item.plot_options["regs"]))
     pad = 6 if len(methods) == 1 else 13  # narrow titles stand above the remark on curves
     figure, axes = new_figure(len(datasets), 2 * len(methods), height=1.65)
+    # A row for each data set, and two panels for each method.
     for row, dataset in enumerate(datasets):
         for column, method in enumerate(methods):
             part = frame[(frame["dataset"] == dataset) & (frame["method"] == method)]
@@ -34,15 +35,10 @@ def draw(frame, item):
                     panel.set_xlabel(f"{outer}iterations")
             if place := item.plot_options.get("printed_at"):
                 printed = read_printed(item)[0].set_index("method").loc[place["method"], dataset]
-                look = {
-                    "ms": 10,
-                    "mfc": "white",
-                    "mec": "black",
-                    "mew": 0.9,
-                    "ls": "",
-                    "zorder": 5,
-                }
-                pair[1].plot(place["iteration"], printed, "*", label="printed in table 6", **look)
+                look = {"ms": 10, "mfc": "white", "mec": "black", "mew": 0.9, "zorder": 5}
+                look |= {"ls": "", "marker": "*", "label": "printed in table 6"}
+                pair[1].plot(place["iteration"], printed, **look)
+    # Signs that the legend explains, on the last panel.
     forms = frame["form"].unique()
     last = axes[-1, -1]
     for name in forms if len(forms) > 1 else []:
@@ -86,7 +82,7 @@ def _draw_pair(pair, part, regs):
         if value == "risk":
             panel.set_yscale("log")
             log_ticks(panel.yaxis)
-        # which weights have the same curve, and of which weights both forms have
+        # Which weights have the same curve, and of which weights both forms have.
         names = list(dict.fromkeys(name for name, _ in curves))
         groups = coinciding(panel, {name: curves[name, "dual"] for name in names})
         joints = [" to " if len(group) > 2 else ", " for group in groups]

@@ -21,7 +21,7 @@ FORMULAS = {
 
 
 def tabulate(frame, item, printed):
-    """One row for each loss: the formulas, and the largest deviations over all draws."""
+    """One row for each loss: the formulas, and the largest deviations over all repetitions."""
     rows = []
     for loss, part in frame.groupby("loss", sort=False):
         row = dict(zip(_TEXTS, FORMULAS[loss], strict=True))

@@ -1,7 +1,8 @@
 """Mean AUC of each method, beside the printed values."""
 
 from kronbench.intervals import half_width
-from kronbench_suite.papers.airola.plot.rows import printed_number, rows_by
+from kronbench_suite.papers.airola.plot.rows import printed_number
+from kronbench_suite.report.numbers import rows_by
 
 
 def tabulate(frame, item, printed):
@@ -12,22 +13,17 @@ def tabulate(frame, item, printed):
 
     def numbers(part):
         ours, paper = part["auc"].mean(skipna=False), printed_number(printed, part)
-        # the range of the selected parameter; empty where nothing was selected
+        # The range of the selected parameter; empty where nothing was selected.
         selected, chosen = part[["reg", "n_neighbors"]].dropna(axis=1, how="all"), ""
         if not selected.empty:
             low, high = selected.iloc[:, 0].agg(["min", "max"])
             chosen = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        # Folds share training pairs, boards do not.
         correction = item.protocol["test_over_train"] * part["cross_validated"].all()
-        return {
-            "ours": ours,
-            "paper": paper,
-            "difference": ours - paper,
-            "spread": part["auc"].std(),
-            "±": half_width(part["auc"], correction),
-            "test sets": len(part),
-            "chosen": chosen,
-            "on edge": part["on_edge"].sum(min_count=1),
-            "scored by": ", ".join(part["scored_by"].dropna().unique()),
-        }
+        row = {"ours": ours, "paper": paper, "difference": ours - paper}
+        row |= {"spread": part["auc"].std(), "±": half_width(part["auc"], correction)}
+        row |= {"test sets": len(part), "chosen": chosen}
+        row["on edge"] = part["on_edge"].sum(min_count=1)
+        return row | {"scored by": ", ".join(part["scored_by"].dropna().unique())}
 
     return rows_by(frame, ["dataset", "method"], numbers)

@@ -1,7 +1,8 @@
 """Processor seconds of each method, beside the printed values."""
 
-from kronbench_suite.papers.airola.plot.rows import printed_number, rows_by
+from kronbench_suite.papers.airola.plot.rows import printed_number
 from kronbench_suite.report.estimates import disturbed
+from kronbench_suite.report.numbers import rows_by
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
@@ -22,21 +23,19 @@ def tabulate(frame, item, printed):
     """
 
     def numbers(part):
+        # The paper's seconds are those of all folds.
         rounds = item.protocol["folds"] if part["cross_validated"].all() else 1
-        ours = rounds * part["cpu_seconds"].mean(skipna=False)
+        seconds = part["cpu_seconds"]
+        ours = rounds * seconds.mean(skipna=False)
         paper = printed_number(printed, part)
-        return {
-            "our seconds": ours,
-            "our seconds_low": rounds * part["cpu_seconds"].min(),
-            "our seconds_high": rounds * part["cpu_seconds"].max(),
-            "spread of seconds": rounds * part["cpu_seconds"].std(),
-            "paper seconds": paper,
-            "paper / our seconds": paper / ours,
-            "fit seconds": rounds * part["fit_cpu"].mean(),
-            "prediction seconds": rounds * part["prediction_cpu"].mean(),
-            "n": part["n"].mean().round().astype(int),
-            "timed": len(part),
-            "busy": disturbed(part),
-        }
+        low, high = rounds * seconds.min(), rounds * seconds.max()
+        row = {"our seconds": ours, "our seconds_low": low, "our seconds_high": high}
+        row |= {"spread of seconds": rounds * seconds.std(), "paper seconds": paper}
+        row["paper / our seconds"] = paper / ours
+        # What of it is the last fit, and what the prediction; the rest selects.
+        row["fit seconds"] = rounds * part["fit_cpu"].mean()
+        row["prediction seconds"] = rounds * part["prediction_cpu"].mean()
+        row |= {"n": part["n"].mean().round().astype(int), "timed": len(part)}
+        return row | {"busy": disturbed(part)}
 
     return rows_by(frame.dropna(subset=["cpu_seconds"]), ["dataset", "method"], numbers)

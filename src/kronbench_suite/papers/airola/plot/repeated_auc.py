@@ -1,14 +1,15 @@
-"""AUC over several draws of the pairs and folds, beside the printed values."""
+"""AUC over several repetitions with other pairs and folds, beside the printed values."""
 
 from kronbench.intervals import half_width
-from kronbench_suite.papers.airola.plot.rows import printed_number, rows_by, weight
+from kronbench_suite.papers.airola.plot.rows import printed_number, weight
+from kronbench_suite.report.numbers import rows_by
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, method, form, weight and iteration: means over draws.
+    """One row for each data set, method, form, weight and iteration: means over repetitions.
 
-    ``deviation`` is that of one draw. The drawing options ``regs`` and ``iterations`` say at which
-    points of the curves.
+    ``deviation`` is that of one repetition. The plot's options ``regs`` and ``iterations`` say at
+    which points of the curves.
     """
     for column, shown in (("reg", "regs"), ("iteration", "iterations")):
         if column in frame:
@@ -16,14 +17,8 @@ def tabulate(frame, item, printed):
 
     def numbers(part):
         auc = part["auc"]
-        row = {
-            "ours": auc.mean(skipna=False),
-            "±": half_width(auc),
-            "deviation": auc.std(),
-            "lowest": auc.min(),
-            "highest": auc.max(),
-            "draws": len(part),
-        }
+        row = {"ours": auc.mean(skipna=False), "±": half_width(auc), "deviation": auc.std()}
+        row |= {"lowest": auc.min(), "highest": auc.max(), "repetitions": len(part)}
         if item.printed:
             row["paper"] = printed_number(printed, part)
             row["difference"] = row["ours"] - row["paper"]

@@ -1,16 +1,6 @@
-"""What the tables of this paper share: a row for each group, and the printed number beside it."""
+"""What the tables of this paper share: the printed number of a group, and its weight."""
 
 import numpy as np
-import pandas as pd
-
-
-def rows_by(frame, keys, numbers):
-    """One row a group: its keys, ``numbers`` of its rows, and where their data came from."""
-    rows = []
-    for names, part in frame.groupby(keys, sort=False, dropna=False):
-        row = dict(zip(keys, names, strict=True))
-        rows.append(row | numbers(part) | {"source": part["source"].iloc[0]})
-    return pd.DataFrame(rows)
 
 
 def printed_number(printed, part):

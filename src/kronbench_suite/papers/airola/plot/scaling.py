@@ -30,6 +30,7 @@ def draw(frame, item):
     _curves(training, frame, "training", "seconds", colours, markers, "Training")
     _curves(prediction, frame, "prediction", "seconds", colours, markers, "Prediction")
     _curves(auc, frame, "training", "auc", colours, markers, title)
+    # Printed times are stars in the colour of their method.
     for panel, task in ((training, "training"), (prediction, "prediction")):
         for row in printed[printed["task"] == task].itertuples():
             if row.method in colours:
@@ -43,6 +44,7 @@ def draw(frame, item):
     if optimum is not None:
         auc.axhline(optimum, color="0.4", lw=0.8, ls=":")
         auc.annotate("optimum", (frame["n"].min(), optimum), va="top")
+    # One legend: colours of the methods, markers of the weights, signs that occur.
     used = {line.get_marker() for panel in axes[0] for line in panel.lines}
     handles = [Line2D([], [], color=color, label=name) for name, color in colours.items()]
     handles += [
@@ -63,6 +65,7 @@ def _curves(panel, frame, task, value, colours, markers, title):
     drawn = {}
     for method, colour in colours.items():
         for reg, curve in part[part["method"] == method].groupby("reg"):
+            # The curve of a method and weight: means over folds, with the range of their repeats.
             means = curve.groupby("size")[["n", value]].mean()
             look = {"color": colour, "marker": markers[reg], "ms": 3, "lw": 1}
             panel.plot(means["n"], means[value], **look)

@@ -42,6 +42,7 @@ def run(spec, data, rng):
     """
     _of_points(spec, rng, min(spec["sizes"]))  # to compile
     rows = [row for n in spec["sizes"] for row in _of_points(spec, rng, n)]
+    # The time of the whole at one number of points, by rank.
     n, lookahead = spec["rank_points"], spec["lookahead"]
     kernel, targets = _problem(spec, rng, n)
     ways = {
@@ -56,6 +57,7 @@ def run(spec, data, rng):
 
 
 def _problem(spec, rng, n):
+    # Points of the unit cube, with targets that are smooth in two of their coordinates.
     X = rng.random((n, spec["features"]))
     targets = np.sin(2 * np.pi * X[:, :1]) + X[:, 1:2] + 0.1 * rng.standard_normal((n, 1))
     return KernelColumns(X, "gaussian", spec["gamma"]), targets
@@ -72,6 +74,7 @@ def _of_points(spec, rng, n):
             decompose()
         watched.append(calls)
 
+    # In turn: the whole, Cholesky alone, and the whole with a watch on its steps.
     ways = {
         "total": decompose,
         "incomplete Cholesky": partial(incomplete_cholesky, kernel, rank, 0.0),

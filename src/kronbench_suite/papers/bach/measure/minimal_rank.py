@@ -51,13 +51,16 @@ def run(spec, data, rng, for_all=False):
     the response. With ``for_all`` there is also one leave-one-out choice for all splits.
     """
     X, y = data["X"], data["y"]
+    # Ten random splits, three quarters for training (section 6.3); fewer where points are many.
     max_rank = spec["max_ranks"].get(data.name, spec["max_rank"])
     n_splits = min(spec["splits"], max(3, spec["points"] // len(X)))
     splitter = ShuffleSplit(n_splits, test_size=0.25, random_state=int(rng.integers(2**31)))
     splits = list(splitter.split(X))
+    # Kernel width and weight of each split and selection.
     choices = _choices(data, splits, spec, rng, for_all)
     rows, paths = [], defaultdict(list)
     for split, (train, test) in enumerate(tqdm(splits, desc=data.name, unit="split")):
+        # Machines with the same width share their kernel matrices and their decompositions.
         scaled, targets, decide = _training(X, y, train)
         error_of = partial(_error, decide, y[test])
         chosen = choices[split]
@@ -67,24 +70,27 @@ def run(spec, data, rng, for_all=False):
             K = gram(scaled[train], kernel="gaussian", gamma=gamma)
             K_test = gram(scaled[test], scaled[train], kernel="gaussian", gamma=gamma)
             machines = _low_rank_machines(K, targets[train], max_rank, ahead, spec)
-            measured = {}  # by weight and machine the errors of rank 1, 2, ...
+            # Test errors by weight: of the full machine, and of the low-rank ones at each rank.
+            errors_of = {}  # by weight and machine, those of rank 1, 2, ...
             for reg in {choice["reg"] for choice in took.values()}:
                 coef, intercept = solve_full(K, targets[train], reg)
-                measured[reg, "full"] = error_of(K_test @ coef + intercept)
+                errors_of[reg, "full"] = error_of(K_test @ coef + intercept)
                 for name, (machine, _) in machines.items():
                     responses = machine.staged_predict(K_test, reg)
-                    measured[reg, name] = np.array([error_of(of_rank) for of_rank in responses])
+                    errors_of[reg, name] = np.array([error_of(of_rank) for of_rank in responses])
+            # A row of the full machine for each selection, and the paths of ranks.
             for selection, choice in took.items():
                 selected_on = min(len(train), spec["selection_points"])
                 rows.append(
                     {"selection": selection, "split": split, "decomposition": "full"}
-                    | {"error": measured[choice["reg"], "full"], **choice}
+                    | {"error": errors_of[choice["reg"], "full"], **choice}
                     | {"gamma p": gamma * X.shape[1], "selected on": selected_on}
                 )
                 for name in machines:
-                    errors = measured[choice["reg"], name]
+                    errors = errors_of[choice["reg"], name]
                     if name != "csi, all ahead" or selection == "leave-one-out":
                         paths[selection, name].append((errors, machines[name][1]))
+    # The smallest rank whose mean error is within the bound of the full machine's.
     full = pd.DataFrame(rows)
     for (selection, name), of_splits in paths.items():
         errors = full.loc[full["selection"] == selection].sort_values("split")["error"].to_numpy()
@@ -109,6 +115,7 @@ def _choices(data, splits, spec, rng, for_all):
     gammas, regs = np.sort(spec["gammas"]) / X.shape[1], np.sort(spec["regs"])
     for train, _ in tqdm(splits, desc=data.name, unit="selection"):
         scaled, targets, decide = _training(X, y, train)
+        # The training points that choose, and folds where other readings are tried.
         part = np.sort(rng.permutation(train)[: spec["selection_points"]])
         folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31))).split(part)
         folds = [held_out for _, held_out in folds] if len(X) <= spec["readings_points"] else ()
@@ -178,6 +185,7 @@ def _low_rank_machines(K, targets, max_rank, ahead, spec):
     machines = {}
     for name, parameters in kinds.items():
         machine = CSILSSVM(max_rank=max_rank, **shared, **parameters).fit(K, targets)
+        # The gain of a step is what it lowers: for Cholesky the pivot, for CSI its criterion.
         lower_bounds = machine.factor_.factor.diagonal() ** 2
         gains = lower_bounds if name == "cholesky" else machine.gains_
         small = np.flatnonzero(gains < _STOP)

@@ -1,8 +1,8 @@
-"""Smallest ranks of incomplete Cholesky and CSI for several draws of the ten splits.
+"""Smallest ranks of incomplete Cholesky and CSI for several repetitions with other splits.
 
 Parameters
 ----------
-draws : number of repetitions, each with splits of its own
+repetitions : number of repetitions, each with splits of its own
 """
 
 import numpy as np
@@ -14,28 +14,31 @@ from kronbench_suite.papers.bach.measure import minimal_rank
 from kronbench_suite.runner.columns import Columns
 from kronbench_suite.runner.seeds import generator
 
-_LEFT = 1e-4  # the paper's precision of a decomposition
+_TRACE_LEFT = 1e-4  # share of the trace, the paper's precision of a decomposition
 
 COLUMNS = Columns(
-    key=("draw", "selection", "split", "decomposition", "bound", "stop"),
-    repeats=("draw", "split"),
+    key=("repetition", "selection", "split", "decomposition", "bound", "stop"),
+    repeats=("repetition", "split"),
 )
 
 
 def run(spec, data, rng):
-    """The rows of ``minimal_rank`` for each ``draw``, also with one selection for all splits.
+    """The rows of ``minimal_rank`` for each repetition, also with one selection for all splits.
 
     ``reached`` is the rank, or one more than the largest tried; ``doublings`` its logarithm of
     base 2. ``numerical_rank`` is that of all points, with the width of the one selection.
     """
     frames = []
-    for draw in range(spec["draws"]):
-        of_draw = generator(spec["seed"], "draw", draw, data.name)
-        frame = minimal_rank.run(spec, data, of_draw, for_all=True)
+    for repetition in range(spec["repetitions"]):
+        # The text "draw" stays: another one would give other splits than the accepted run has.
+        rng = generator(spec["seed"], "draw", repetition, data.name)
+        frame = minimal_rank.run(spec, data, rng, for_all=True)
         of_all = frame[frame["selection"] == minimal_rank.FOR_ALL]
         (gamma,) = of_all["gamma"].dropna().unique()
-        frames.append(frame.assign(draw=draw, numerical_rank=_numerical_rank(data["X"], gamma)))
+        rank = _numerical_rank(data["X"], gamma)
+        frames.append(frame.assign(repetition=repetition, numerical_rank=rank))
     frame = pd.concat(frames, ignore_index=True)
+    # A rank that was not reached counts as one more than the largest tried.
     reached = frame["rank"].fillna(frame["tried"] + 1)
     return frame.assign(reached=reached, doublings=np.log2(reached.astype(float)))
 
@@ -44,4 +47,4 @@ def _numerical_rank(X, gamma):
     scale = X.std(axis=0)
     K = gram(X / np.where(scale > 0, scale, 1.0), kernel="gaussian", gamma=gamma)
     values = eigvalsh(K, overwrite_a=True, check_finite=False)  # from the smallest on
-    return int((values.cumsum() > _LEFT * values.sum()).sum())
+    return int((values.cumsum() > _TRACE_LEFT * values.sum()).sum())

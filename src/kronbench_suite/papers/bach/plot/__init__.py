@@ -1,1 +1,1 @@
-"""Drawings of Bach & Jordan (2005)."""
+"""Plots of Bach & Jordan (2005)."""

@@ -13,7 +13,7 @@ _READING = ["selection", "bound", "stop"]
 
 def tabulate(frame, item, printed):
     """For each reading one row over the data sets that have every selection, and one for each."""
-    known, drawn = frame.dropna(subset=["bound"]), "draw" in frame
+    known, repeated = frame.dropna(subset=["bound"]), "repetition" in frame
     has = known.groupby("dataset")["selection"].nunique()
     complete = has.index[has == has.max()]
     printed = printed.set_index("key")
@@ -21,12 +21,12 @@ def tabulate(frame, item, printed):
     for reading in product(*(known[name].unique() for name in _READING)):
         named = dict(zip(_READING, reading, strict=True))
         for dataset, measured in frame.groupby("dataset", sort=False):
-            draws = [of_draw for _, of_draw in measured.groupby("draw")] if drawn else [measured]
-            read = [of_reading(of_draw, **named) for of_draw in draws]
+            groups = measured.groupby("repetition") if repeated else [("", measured)]
+            read = [of_reading(part, **named) for _, part in groups]
             if not read[0][1].empty:
                 source = {"dataset": dataset, "source": measured["source"].iloc[0]}
                 found = [_row(ranks, full, printed.loc[dataset]) for ranks, full in read]
-                means = pd.DataFrame(found).mean().to_dict() if drawn else found[0]
+                means = pd.DataFrame(found).mean().to_dict() if repeated else found[0]
                 rows.append(named | source | {"line": "data set"} | means)
     single = pd.DataFrame(rows)
     # one row for each reading, nearest first
@@ -42,7 +42,7 @@ def tabulate(frame, item, printed):
     source = single.loc[single["dataset"].isin(complete), "source"].iloc[0]
     nearest_first = table.reset_index().assign(dataset="all", line="reading", source=source)
     table = pd.concat([nearest_first, single], ignore_index=True)
-    whole = ["paper Cholesky", "paper CSI", "level", *([] if drawn else ["Cholesky", "CSI"])]
+    whole = ["paper Cholesky", "paper CSI", "level", *([] if repeated else ["Cholesky", "CSI"])]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 

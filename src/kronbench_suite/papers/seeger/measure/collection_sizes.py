@@ -17,20 +17,16 @@ def run(spec, data, rng):
     """
     y, tree = data["y"], Tree(data["parents"])
     sections = {"all": (0, len(y), np.arange(1, tree.n_nodes + 1))}
+    # A section is a subtree below the root, named by a letter in the order of the tree.
     for index, top in enumerate(np.flatnonzero(tree.parents == 0)):
         nodes = 1 + np.flatnonzero(tree.subtrees == index)
         n_documents = (tree.leaf_subtrees[y] == index).sum()
         sections[chr(ord("A") + index)] = top, n_documents, nodes[nodes != top]
-    rows = [
-        {
-            "section": section,
-            "documents": int(n_documents),
-            "training": int(n_two_thirds(n_documents)),
-            "classes": int(np.isin(nodes, tree.leaves).sum()),
-            "nodes": len(nodes),
-            "children": int((tree.parents == top).sum()),
-            "levels": int(tree.depths[nodes].max() - tree.depths[top]),
-        }
-        for section, (top, n_documents, nodes) in sections.items()
-    ]
+    rows = []
+    for section, (top, n_documents, nodes) in sections.items():
+        n_training, n_classes = n_two_thirds(n_documents), np.isin(nodes, tree.leaves).sum()
+        n_children, depths = (tree.parents == top).sum(), tree.depths[nodes]
+        row = {"section": section, "documents": int(n_documents), "training": int(n_training)}
+        row |= {"classes": int(n_classes), "nodes": len(nodes), "children": int(n_children)}
+        rows.append(row | {"levels": int(depths.max() - tree.depths[top])})
     return pd.DataFrame(rows)

@@ -44,6 +44,7 @@ def run(spec, data, rng):
     """
     X, y, tree = data["X"], data["y"], Tree(data["parents"])
     draws = generator(spec["seed"], "thirds", data.name, 0)
+    # The training third of table 1 and its five folds, of which some are timed.
     train, _ = two_thirds(len(y), draws)
     folds = even_folds(len(train), spec["folds"], draws)
     X, y = X[train], y[train]
@@ -54,17 +55,13 @@ def run(spec, data, rng):
     whole = n_timed == spec["folds"]
     folds = np.where(folds < n_timed, folds, -1)
     for method in tqdm(methods, desc=data.name, unit="method"):
+        # The final fit, as the paper times it.
         model, sharing = _model(spec, method, tree)
         fitted, timing = measure(lambda model=model: model.fit(X, y), max_seconds=2.0)
-        final = {
-            "quantity": "final fit",
-            **timing.columns(),
-            "gap": fitted.gap_ / fitted.objective_path_[-1],
-            "newton_steps": fitted.n_iter_,
-            "products": fitted.n_products_,
-            "peak_mib": round(peak_mib(), 1),
-        }
-        rows.append({"method": method, **final})
+        row = {"method": method, "quantity": "final fit", **timing.columns()}
+        row |= {"gap": fitted.gap_ / fitted.objective_path_[-1], "newton_steps": fitted.n_iter_}
+        rows.append(row | {"products": fitted.n_products_, "peak_mib": round(peak_mib(), 1)})
+        # The search for hyperparameters, unless a fold alone would take too long.
         if model.solver == "printed" or method not in searched:
             continue
         if 10 * timing.seconds > spec["time_cap"]:
@@ -73,6 +70,7 @@ def run(spec, data, rng):
         search = HierarchicalNewtonCV(model, sharing=sharing, noise=spec["noise"])
         if not whole:
             search.set_params(max_iter=2)
+        # Without all folds a search means nothing but the time of one fold.
         timed = _evaluations(search, X, y, folds, n_timed)
         rows += [{"method": method, **r} for r in timed if whole or r["quantity"] == "cv fold"]
     frame = pd.DataFrame(rows).assign(training=len(y), classes=tree.n_classes, nodes=tree.n_nodes)
@@ -81,48 +79,48 @@ def run(spec, data, rng):
 
 
 def _evaluations(search, X, y, folds, n_folds):
+    """Yield rows of a whole search, of each evaluation in it, and of one fold of the second."""
     with Stopwatch() as watch:
         search.fit(X, y, folds=folds)
     timing = watch.timing().columns()
+    # All evaluations of Psi and its gradient, then each of them.
     path = pd.DataFrame(search.hyperparameter_path_)
     common = {key: timing[key] for key in ("threads", "waiting", "busy")}
     common["n_variances"] = len(path["parameters"].iloc[0])
-    yield {
-        "quantity": "learning",
-        **timing,
-        **common,
-        "evaluations": len(path),
-        "products": path["n_products"].sum(),
-    }
+    whole = {"quantity": "learning", **timing, **common, "evaluations": len(path)}
+    yield whole | {"products": path["n_products"].sum()}
     for number, step in path.iterrows():
-        yield {
-            "quantity": "evaluation",
-            "evaluation": number + 1,
-            "stage": {0: "first", len(path) - 1: "last"}.get(number, "between"),
-            "seconds": step["seconds"],
-            "products": step["n_products"],
-            "seconds_per_product": step["seconds"] / step["n_products"],
-            "newton_steps": step["n_iter"],
-            **common,
+        stage = {0: "first", len(path) - 1: "last"}.get(number, "between")
+        row = {"quantity": "evaluation", "evaluation": number + 1, "stage": stage}
+        seconds, products = step["seconds"], step["n_products"]
+        row |= {
+            "seconds": seconds,
+            "products": products,
+            "seconds_per_product": seconds / products,
         }
+        yield row | {"newton_steps": step["n_iter"], **common}
     if len(path) > 1:
+        # The second evaluation: the first one starts all fits from zero.
         second = path.iloc[1]
-        yield {
-            "quantity": "cv fold",
+        of_fold = {
             "seconds": second["seconds"] / n_folds,
             "products": second["n_products"] / n_folds,
-            **common,
         }
+        yield {"quantity": "cv fold", **of_fold, **common}
 
 
 def _model(spec, method, tree):
+    """A model of table 2 with the solver of a method, and the nodes that share variances."""
+    # "H1, preconditioned" is a way to fit H1.
     pattern, _, way = method.partition(", ")
     start = spec["variances"][pattern]
+    # H1 has a variance for each level of the tree, F1 one for all.
     start = np.asarray(start, float)[tree.levels] if pattern == "H1" else float(start)
     options = {**spec, "start": start, "solver": _SOLVERS[way]}
     model, sharing = text_model(pattern, tree, options, spec["bias_variance"])
     model.set_params(tol=spec["tol"])
     if way == "printed":
+        # The printed numbers of Newton steps and of steps of conjugate gradients.
         k1, k2 = spec["steps"][pattern]
         model.set_params(max_iter=k1, max_inner=k2)
     return model, sharing

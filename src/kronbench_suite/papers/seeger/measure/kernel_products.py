@@ -37,6 +37,7 @@ def run(spec, data, rng):
     """
     train = ~data["is_test"]
     part = to_unit_range(data["X"], train)[train][: spec["stored"]]
+    # Section 3: one kernel for all classes, times a vector for each of them.
     kernels = GaussianKernels(part, [spec["gamma"]], spec["dtype"])
     blocks = {
         C: rng.standard_normal((len(part), C)).astype(kernels.dtype) for C in spec["classes"]
@@ -45,6 +46,7 @@ def run(spec, data, rng):
     K = np.exp(-spec["gamma"] * distances)
     comparisons = {"classes": {C: partial(kernels.product, blocks[C]) for C in blocks}}
     n = len(K)
+    # Section D.1: four fifths of the points, first in a permuted matrix.
     index = np.sort(rng.permutation(n)[: 4 * n // 5])
     order = np.concatenate([index, np.setdiff1d(np.arange(n), index)])
     permuted = np.ascontiguousarray(K[np.ix_(order, order)])
@@ -57,6 +59,7 @@ def run(spec, data, rng):
         "copied": lambda: K[np.ix_(index, index)] @ v,
         "zero-padded": lambda: (K @ padded)[index],
     }
+    # Section 6.2: a stored matrix, or distances of which the kernel is made each time.
     block = rng.standard_normal((n, 8))
     comparisons["stored"] = {
         "stored": lambda: K @ block,

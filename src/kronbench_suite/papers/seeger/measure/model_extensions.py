@@ -55,12 +55,15 @@ def run(spec, data, rng):
 
 
 def _kernels(spec, data, draws, repetition):
+    """Yield rows of vectors without a tree: low rank and coupling."""
+    # Points to learn from, few or many, and new ones.
     order = draws.permutation(len(data["y"]))
     X, y = to_unit_range(data["X"], slice(None)), data["y"]
     small, part = order[: spec["few_points"]], order[: spec["points"]]
     new = order[spec["points"] :][: spec["new_points"]]
     n_classes = y.max() + 1
     tree, variance = Tree.flat(n_classes), np.full(n_classes, spec["variance"])
+    # Section 7.4: low-rank kernels, with the diagonal corrected or not.
     reference = _gaussian(spec).fit(X[part], y[part]).predict_proba(X[new])
     for rank, corrected in itertools.product(spec["ranks"], (True, False)):
         kernel = LowRankKernel(X[part], "gaussian", spec["gamma"], rank, corrected)
@@ -68,13 +71,11 @@ def _kernels(spec, data, draws, repetition):
         mode = NewtonCG().mode(covariance, SoftmaxLoss(y[part], n_classes))
         mode = run_alone(mode, covariance)
         proba = softmax(covariance.cross(X[new], mode.coef))[0]
-        yield {
-            "extension": "low rank",
-            "variant": "corrected" if corrected else "not corrected",
-            "rank": rank,
-            "deviation": np.abs(proba - reference).mean(),
-            **_error_and_loss(proba, y[new]),
-        }
+        variant = "corrected" if corrected else "not corrected"
+        row = {"extension": "low rank", "variant": variant, "rank": rank}
+        row["deviation"] = np.abs(proba - reference).mean()
+        yield row | _error_and_loss(proba, y[new])
+    # Section 7.2: dependencies between classes, on few points in most repetitions.
     for points in (small, part) if repetition < spec["large_repetitions"] else (small,):
         yield from _coupling(spec, X[points], y[points], X[new], y[new], draws)
 
@@ -86,7 +87,9 @@ def _gaussian(spec):
 
 
 def _coupling(spec, X, y, X_new, y_new, draws):
+    """Yield a row without and with a learned coupling of the classes."""
     folds = even_folds(len(y), spec["folds"], draws)
+    # The plain model gives the start of the one with a learned coupling.
     plain = HierarchicalNewtonCV(_gaussian(spec)).fit(X, y, folds=folds)
     coupling = np.sqrt(np.max(plain.variance_)) * np.eye(len(np.unique(y)))
     start = _gaussian(spec).set_params(
@@ -95,17 +98,15 @@ def _coupling(spec, X, y, X_new, y_new, draws):
     learned = HierarchicalNewtonCV(start, learn_coupling=True, max_iter=spec["max_evaluations"])
     learned.fit(X, y, folds=folds)
     for variant, model in (("none", plain), ("learned", learned)):
-        yield {
-            "extension": "coupling",
-            "variant": variant,
-            "training": len(y),
-            "psi": -model.cv_log_likelihood_ / len(y),
-            **_error_and_loss(model.predict_proba(X_new), y_new),
-        }
+        row = {"extension": "coupling", "variant": variant, "training": len(y)}
+        row["psi"] = -model.cv_log_likelihood_ / len(y)
+        yield row | _error_and_loss(model.predict_proba(X_new), y_new)
 
 
 def _uncertain(spec, data, draws, repetition):
+    """Yield a row for each way to learn from documents whose labels are partly vague."""
     tree, y = Tree(data["parents"]), data["y"]
+    # Section 7.3: some labels are known up to the parent of their class alone.
     train, test = two_thirds(len(y), draws)
     X, X_test = data["X"][train], data["X"][test]
     leaves = tree.leaves[y[train]]
@@ -121,6 +122,7 @@ def _uncertain(spec, data, draws, repetition):
             tol=1e-8,
         )
 
+    # Three ways to learn: without vague labels, by EM, and with all labels known.
     em = model().fit_uncertain(X, nodes, tol=1e-7)
     variants = {
         "left out": model().fit(X[~vague], y[train][~vague]),
@@ -130,13 +132,10 @@ def _uncertain(spec, data, draws, repetition):
     for variant, fitted in variants.items():
         proba = fitted.predict_proba(X_test)
         scores = hierarchy_scores(y[test], proba, tree.parents)
-        yield {
-            "extension": "uncertain",
-            "variant": variant,
-            "iterations": len(em.objective_path_) if variant == "EM" else None,
-            **_error_and_loss(proba, y[test]),
-            **{name: scores[name] for name in ("acc", "prec", "taxo", "pacc")},
-        }
+        row = {"extension": "uncertain", "variant": variant}
+        row["iterations"] = len(em.objective_path_) if variant == "EM" else None
+        row |= _error_and_loss(proba, y[test])
+        yield row | {name: scores[name] for name in ("acc", "prec", "taxo", "pacc")}
 
 
 def _error_and_loss(proba, y):

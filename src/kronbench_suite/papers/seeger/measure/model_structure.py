@@ -31,14 +31,17 @@ def run(spec, data, rng):
     train, test = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
     variance = np.asarray(spec["variances"], float)[tree.levels]
     options = {"start": variance, "dtype": "float64"}
+    # The hierarchical model, fitted to the training third.
     model = text_model("H1", tree, options, spec["bias_variance"])[0]
     model.set_params(kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
     across = K[np.ix_(test, train)]
+    # The documents that are shown, and the least certain one for the coupling.
     probabilities = model.predict_proba(across)
     vague = probabilities[np.argmin(probabilities.max(axis=1))]
     of_true = probabilities[np.arange(len(test)), y[test]]
     child = tree.leaf_subtrees[y[test]]
     shown = [np.argmax(np.where(child == c, of_true, -1)) for c in np.unique(child)]
+    # The functions of all nodes are mixed into class scores along the tree (section 4).
     functions = variance * (across[shown] @ tree.sum_below(model.dual_coef_))
     by_depth = np.argsort(tree.depths[1:], kind="stable")
     parts = {
@@ -50,6 +53,7 @@ def run(spec, data, rng):
     }
     frames = []
     for part, values in parts.items():
+        # The mixing matrix is shown by its ones alone, all others by every entry.
         row, column = np.nonzero(values) if part == "mixing" else np.indices(values.shape)
         entries = {"row": row.ravel(), "column": column.ravel()}
         entries["value"] = np.round(values[row, column], 5).ravel()

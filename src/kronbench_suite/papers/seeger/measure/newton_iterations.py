@@ -56,8 +56,10 @@ def run(spec, data, rng):
             "variance": variance,
             "bias_variance": spec["bias_variance"],
         }
+        # The minimum of the criterion, to which all paths are compared.
         best = HierarchicalNewtonClassifier(**common, tol=1e-12, max_inner=2000).fit(X, y)
         best = best.objective_path_[-1]
+        # The printed iteration stops its inner steps after k2, ours by their residual.
         printed = {"solver": "printed", "max_iter": spec["max_iter"], "tol": 0.0}
         ours = {"tol": spec["accuracy"] / 10}
         iterations = {
@@ -67,6 +69,7 @@ def run(spec, data, rng):
         }
         for iteration, options in iterations.items():
             paths = []
+            # Each path also with sums in another order, beside the first one step by step.
             for order in orders:
                 path = _path(HierarchicalNewtonClassifier(**common, **options), best, order, y)
                 met = path["excess"] <= spec["accuracy"]

@@ -50,6 +50,7 @@ def run(spec, data, rng):
     folds = even_folds(len(y), spec["folds"], generator(spec["seed"], "folds", data.name))
     # a few rows load the compiled code
     clone(search.estimator).cv_log_likelihood(X[:400], y[:400], folds[:400])
+    # One whole search with a watch on what is at the bottom of it.
     functions = {
         (kind, of_class, name): (of_class, name)
         for kind, classes in _PRIMITIVES.items()
@@ -59,6 +60,7 @@ def run(spec, data, rng):
     with watched_calls(functions) as calls, Stopwatch() as watch:
         path = pd.DataFrame(search.fit(X, y, folds=folds).hyperparameter_path_)
     n_folds, n_evaluations = spec["folds"], len(path)
+    # From the top to the bottom: how often each level calls the one below (figure 2).
     levels = {
         "hyperparameters": len(path["parameters"].iloc[0]),
         "Psi and its gradient": n_evaluations,
@@ -68,6 +70,7 @@ def run(spec, data, rng):
         "kernel products": path["n_products"].sum(),
     }
     rows = [{"kind": "level", "name": name, "calls": count} for name, count in levels.items()]
+    # The seconds of the bottom, and what is left of all.
     spent = dict.fromkeys(_PRIMITIVES, 0.0)
     for (name, *_), call in calls.items():
         spent[name] += call.seconds
@@ -84,10 +87,12 @@ def _problem(spec, data):
     """Rows, labels, the tree of the model, and the search for its hyperparameters."""
     X, y = data["X"], data["y"]
     if "parents" in data.arrays:
+        # Texts: the model H1 on the training third, with linear kernels.
         tree = Tree(data["parents"])
         train, _ = two_thirds(len(y), generator(spec["seed"], "thirds", data.name, 0))
         model, sharing = text_model("H1", tree, spec, spec["bias_variance"])
     else:
+        # Vectors in classes without a tree, with Gaussian kernels.
         train, tree, sharing = ~data["is_test"], Tree.flat(y.max() + 1), "all"
         X = to_unit_range(X, train)
         model = HierarchicalNewtonClassifier(

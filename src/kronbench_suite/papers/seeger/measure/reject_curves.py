@@ -51,6 +51,7 @@ def run(spec, data, rng):
     train, test = ~data["is_test"], data["is_test"]
     y, y_test = data["y"][train], data["y"][test]
     classes = np.unique(y)
+    # All partitions with the scaling of Hsu & Lin, and one with each other scaling.
     cases = list(itertools.product(["range"], range(spec["partitions"]), spec["methods"]))
     for scaling, methods in spec["other_scalings"].items():
         cases += [(scaling, 0, method) for method in methods]
@@ -81,28 +82,24 @@ def run(spec, data, rng):
             machines = learn(model, X, targets, folds, starts)
         if spec["coarse"]:
             first.setdefault(method, (machines, width))
+        # The curve (footnote 11): errors among the surest k points over all points.
         log_proba = joint_log_proba(machines, X_test)
         wrong = classes[np.argmax(log_proba, axis=1)] != y_test
         surest_first = np.argsort(-log_proba.max(axis=1), kind="stable")
         errors = np.concatenate([[0], np.cumsum(wrong[surest_first])]) / len(wrong)
         predicted = np.unique(np.linspace(0, len(wrong), spec["points"]).round().astype(int))
-        # those of one machine for each class do not sum to one
+        # Probabilities of one machine for each class do not sum to one.
         log_proba = log_proba - np.log(np.exp(log_proba).sum(axis=1, keepdims=True))
-        curve = {
-            "scaling": scaling,
-            "partition": partition,
-            "method": method,
-            "predicted": predicted,
-            "rejected": 1 - predicted / len(wrong),
-            "error": errors[predicted],
-            "nll": -np.take_along_axis(log_proba, y_test[:, None], axis=1).mean(),
-            **_learning(machines, len(y)),
-            "learning_seconds": watch.seconds,
-            "learning_waiting": round(watch.timing().waiting, 4),
-        }
+        curve = {"scaling": scaling, "partition": partition, "method": method}
+        curve |= {"predicted": predicted, "rejected": 1 - predicted / len(wrong)}
+        curve["error"] = errors[predicted]
+        curve["nll"] = -np.take_along_axis(log_proba, y_test[:, None], axis=1).mean()
+        curve |= {**_learning(machines, len(y)), "learning_seconds": watch.seconds}
+        curve["learning_waiting"] = round(watch.timing().waiting, 4)
         rows.append(pd.DataFrame(curve))
     frame = pd.concat(rows, ignore_index=True)
     same = ["scaling", "partition", "predicted"]
+    # Figure 4: what a method gains over 1rest on the same partition.
     rest = frame[frame["method"] == "1rest"].set_index(same)["error"]
     places = pd.MultiIndex.from_frame(frame[same])
     return frame.assign(
@@ -122,8 +119,8 @@ def learn(model, X, targets, folds, starts):
 
 def joint_log_proba(machines, X):
     """(n_new, C) log probabilities of one machine, or of the right class by each of several."""
-    found = [machine.predict_log_proba(X) for machine in machines]
-    return found[0] if len(found) == 1 else np.stack([each[:, 1] for each in found], axis=1)
+    each = [machine.predict_log_proba(X) for machine in machines]
+    return each[0] if len(each) == 1 else np.stack([binary[:, 1] for binary in each], axis=1)
 
 
 def to_unit_range(X, train):
@@ -159,6 +156,7 @@ def _model(spec, method, gamma):
 
 
 def _learning(machines, n):
+    """What was learned, at which cost: sums and extremes over the machines of a method."""
     paths = [machine.hyperparameter_path_ for machine in machines]
     return {
         "hyperparameters": sum(len(path[0]["parameters"]) for path in paths),

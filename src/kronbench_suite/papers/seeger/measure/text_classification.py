@@ -42,12 +42,13 @@ def run(spec, data, rng):
     """
     collection = data.name.partition("-")[0]
     for name in ("splits", "most_documents", "solver"):  # by data set, or by collection
-        given = spec[name]
-        own = given.get(data.name, given.get(collection, given["others"]))
-        spec = {**spec, name: own}
+        choices = spec[name]
+        choice = choices.get(data.name, choices.get(collection, choices["others"]))
+        spec = {**spec, name: choice}
     if data.source == "surrogate":  # words are drawn: such rows decide nothing
         spec |= spec["drawn"]
-    drawn = generator(0, "subclasses", data.name)  # the same ones each time
+    # A large section is cut to some of its subclasses, the same ones each time.
+    drawn = generator(0, "subclasses", data.name)
     X, y, parents = some_subclasses(
         data["X"], data["y"], data["parents"], spec["most_documents"], drawn
     )
@@ -55,6 +56,7 @@ def run(spec, data, rng):
     rows, bias = [], None
     for split in tqdm(range(spec["splits"]), desc=data.name, unit="split"):
         draws = generator(spec["seed"], "thirds", data.name, split)
+        # Two thirds train, and are divided into the folds of the criterion Psi (section 8.2).
         train, test = two_thirds(len(y), draws)
         folds = even_folds(len(train), spec["folds"], draws)
         if bias is None:
@@ -92,6 +94,7 @@ def text_model(pattern, tree, spec, bias):
 
 
 def _rows(spec, tree, bias, training, new):
+    """Yield the rows of one split: each method with learned variances, F1 and H1 also without."""
     (X, y, folds), (X_new, y_new) = training, new
     last, begun = "", None
     for method in spec["methods"]:
@@ -103,6 +106,7 @@ def _rows(spec, tree, bias, training, new):
         begun = begun if method[0] == last[:1] else None
         model.fit(X, y, folds=folds, begun=begun)
         last, begun = method, model
+        # What the search took, and what it gained on its start.
         path = pd.DataFrame(model.hyperparameter_path_)
         learned = {
             "n_variances": len(path["parameters"].iloc[0]),
@@ -111,18 +115,15 @@ def _rows(spec, tree, bias, training, new):
             "evaluations": len(path),
             "products": path["n_products"].sum(),
         }
-        found = [("learned", model, model.variance_, learned)]
+        fits = [("learned", model, model.variance_, learned)]
+        # The advice of Cai & Hofmann: all variances are one.
         if method in ("F1", "H1"):
             ones = text_model(method, tree, spec | {"start": 1.0}, bias)[0].fit(X, y)
-            found.append(("one", ones, 1.0, {"n_variances": 0}))
-        for variances, fitted, variance, more in found:
+            fits.append(("one", ones, 1.0, {"n_variances": 0}))
+        # The scores of table 1.
+        for variances, fitted, variance, more in fits:
             proba = fitted.predict_proba(X_new)
-            yield {
-                "method": method,
-                "variances": variances,
-                "smallest_variance": np.min(variance),
-                "largest_variance": np.max(variance),
-                **hierarchy_scores(y_new, proba, tree.parents),
-                "nll": mean_log_loss(y_new, proba),
-                **more,
-            }
+            row = {"method": method, "variances": variances}
+            row |= {"smallest_variance": np.min(variance), "largest_variance": np.max(variance)}
+            row |= hierarchy_scores(y_new, proba, tree.parents)
+            yield row | {"nll": mean_log_loss(y_new, proba), **more}

@@ -1,1 +1,1 @@
-"""Drawings of Seeger (2006)."""
+"""Plots of Seeger (2006)."""

@@ -9,6 +9,7 @@ tol : tolerance of MINRES
 max_iter : its most iterations
 """
 
+from collections import deque
 from functools import partial
 
 import numpy as np
@@ -39,18 +40,19 @@ def run(spec, data, rng):
     """
     K, G, Y = kernels(data)
     ways = {("decompositions",): lambda: (kernel_spectrum(K), kernel_spectrum(G))}
+    # Section 5.1: from the eigenpairs, coefficients at another weight, and left-out predictions.
     rows, cols = ways["decompositions",]()
     grid = np.asarray(spec["grid"], dtype=float)
     for method, solve in at_another_weight(rows, cols, Y).items():
         ways["another weight", method] = solve
     for setting in "ABCD":
         points = partial(two_step_leave_one_out, setting, rows, cols, Y, grid, grid)
-        ways["grid", "TS", setting] = partial(_exhaust, points)
-    # all pairs but a random share
+        ways["grid", "TS", setting] = lambda points=points: deque(points(), maxlen=0)
+    # Without some of the pairs there is no closed form: the pairs that are left.
     kept = np.sort(rng.permutation(Y.size)[round(spec["missing"] * Y.size) :])
     i, j = np.divmod(kept, Y.shape[1])
     pairs, y = PairData(K, G, i, j), Y[i, j]
-    # nearly complete pairs are a dense matrix: two BLAS products are the fastest way
+    # Nearly complete pairs are a dense matrix: two BLAS products are the fastest way.
     minres = {"solver": "minres", "product": "dense", "tol": spec["tol"], **PRECOMPUTED}
     for reg in spec["regs"]:
         closed = CompleteKronRidge(reg=reg, **PRECOMPUTED)
@@ -58,7 +60,7 @@ def run(spec, data, rng):
         ways["closed form", "KK", "", reg] = partial(closed.fit_matrix, K, G, Y)
         ways["iterative", "KK", "", reg] = partial(iterative.fit, pairs, y)
     KronRidge(max_iter=2, **minres).fit(pairs, y)  # loads compiled code
-    found = []
+    rows_of_work = []
     for names, (result, timing) in time_interleaved(ways, max_seconds=_PATIENCE).items():
         named = zip(("step", "method", "setting", "reg"), names, strict=False)
         row = {key: name for key, name in named if name != ""}
@@ -68,8 +70,8 @@ def run(spec, data, rng):
             left = result.predict(pairs) + result.reg * result.dual_coef_
             reached = np.linalg.norm(left - y) / np.linalg.norm(y)
             row |= {"iterations": result.n_iter_, "reached": reached}
-        found.append(row | timing.columns())
-    return pd.DataFrame(found)
+        rows_of_work.append(row | timing.columns())
+    return pd.DataFrame(rows_of_work)
 
 
 def at_another_weight(rows, cols, Y):
@@ -86,8 +88,3 @@ def at_another_weight(rows, cols, Y):
         "KK": lambda: both(x * s + 1.0),
         "TS": lambda: both((x + 1.0) * (s + 1.0)),
     }
-
-
-def _exhaust(points):
-    for _ in points():
-        pass

@@ -48,6 +48,7 @@ def run(spec, data, rng):
     interacts = problem[2] > 0
     regs = np.asarray(spec["regs"], dtype=float)
     entries, skipped = installed({method["name"]: method for method in spec["methods"]})
+    # The methods by shortcut, each with one weight or two from the grid.
     methods = {}
     for name, method in entries.items():
         model = make_solver(method["solver"], **PRECOMPUTED)
@@ -56,6 +57,7 @@ def run(spec, data, rng):
             _exhaust(setting, (np.eye(4),) * 3, model, [regs[:1]] * method["weights"])
     rows = []
     for setting in tqdm("ABCD", desc=data.name, unit="setting"):
+        # The whole grid by each shortcut, and the paper's own way where it has none, in turn.
         ways = {name: partial(_exhaust, setting, problem, *way) for name, way in methods.items()}
         own_way = None
         if "KK" in methods and setting != "A":
@@ -64,6 +66,7 @@ def run(spec, data, rng):
             own_way = OwnWay(setting, problem, regs, n_sampled, rng)
             ways |= own_way.pieces
         timed = time_interleaved(ways, max_seconds=_PATIENCE)
+        # The AUC of every point, off the clock of the predictions.
         scored = {name: _scored(setting, problem, *way) for name, way in methods.items()}
         if own_way:
             scored[_BY_SUBMATRICES] = own_way.compared(methods["KK"][0], timed)
@@ -71,9 +74,11 @@ def run(spec, data, rng):
         for name, points in scored.items():
             labels = {"setting": setting, "method": name}
             rows += [labels | point | timed[name][1].columns() for point in points]
+    # Setting D as it is printed, without times.
     for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs):
         labels = {"setting": "D", "method": "TS*"}
         rows.append(labels | {"reg": reg, "reg_cols": reg_cols, "auc": auc})
+    # The properties of the data sets (the first table of section 6.1).
     frame = pd.DataFrame(rows).assign(
         targets=interacts.shape[0],
         drugs=interacts.shape[1],
@@ -113,6 +118,7 @@ class OwnWay:
         self._setting, self._problem, self._regs = setting, problem, regs
         m, q = problem[2].shape
         rows, cols, nothing = np.arange(m), np.arange(q), np.arange(0)
+        # All rows or columns are left out in turn, or a random sample of them.
         predictions = partial(retrained_kron_leave_one_out, setting, *problem, regs)
         self.pieces = {}
         if n_sampled is not None:
@@ -130,6 +136,7 @@ class OwnWay:
         timing = timed[_BY_SUBMATRICES][1]
         if _SHARED not in timed:
             return timing
+        # What is done once is not multiplied like the rest.
         shared = min(timed[_SHARED][1].seconds, timing.seconds)
         m, q = self._problem[2].shape
         of_rows, of_cols = m / len(self._rows), q / len(self._cols)
@@ -152,6 +159,7 @@ class OwnWay:
         }
         points = []
         for index, F in model.fit_matrix(*self._problem).loo_grid(self._setting, self._regs):
+            # The shortcut leaves out the same, so both must predict alike.
             here = F[np.ix_(self._rows, self._cols)]
             difference = np.abs(predictions[index] - here).max()
             point = {"reg": self._regs[index], "deviation": difference / np.abs(F).max()}
@@ -179,11 +187,13 @@ def _printed_setting_d(data, Y, regs):
     """AUC of TS*, what the paper prints for D; neither of its two ways is taken elsewhere here."""
     hats = []
     for S in (data["target_similarity"], data["drug_similarity"]):
+        # The hat matrix of each side at every weight.
         values, vectors = np.linalg.eigh((S + S.T) / 2)
         hats.append([(vectors * (values / (values + reg))) @ vectors.T for reg in regs])
     # both factors of the numerator have no diagonal
     lefts = [(H - np.diag(np.diag(H))) @ Y for H in hats[0]]
     rights = [H - np.diag(np.diag(H)) for H in hats[1]]
     for i, j in itertools.product(range(len(regs)), repeat=2):
+        # The printed formula divides by 1 - d(H) of both sides together.
         denominators = 1 - np.outer(np.diag(hats[0][i]), np.diag(hats[1][j]))
         yield regs[i], regs[j], micro_auc(Y > 0, lefts[i] @ rights[j] / denominators)

@@ -42,6 +42,7 @@ def run(spec, data, rng):
     """
     sizes = spec["sizes"][data.name]
     start = spec["start"].get(data.name, sizes[0])
+    # Features and weights from the first documents alone.
     corpus = _Corpus(data, spec, start, rng)
     seen, watch, rows = start, Stopwatch(), []
     first = corpus.labelled(corpus.train[:seen])
@@ -52,6 +53,7 @@ def run(spec, data, rng):
     }
     bar = tqdm(total=len(corpus.train), initial=seen, desc=data.name, unit="document")
     while True:
+        # At these sizes each model is scored in the settings B and D.
         if seen in sizes or seen == len(corpus.train):
             coefs = {model: ridges[reg].coef_ for model, reg in regs.items()}
             for setting, model, areas in _evaluated(corpus, coefs, tasks):
@@ -68,6 +70,7 @@ def run(spec, data, rng):
         if len(batch) == 0:
             bar.close()
             return pd.DataFrame(rows)
+        # Algorithm 1: the next batch updates the first step of each weight.
         features, _, Y = corpus.labelled(batch)
         with watch:
             for ridge in ridges.values():
@@ -81,6 +84,7 @@ class _Corpus:
 
     def __init__(self, data, spec, start, rng):
         self._X, self._y = data["X"], data["y"]
+        # Documents in random order; test documents of classes that no training document has go.
         order = rng.permutation(len(self._y))
         test, self.train = order[: spec["n_test"]], order[spec["n_test"] :]
         test = test[np.isin(self._y[test], self._y[self.train])]
@@ -93,6 +97,7 @@ class _Corpus:
         self._embedding.fit(self._X[first], self._y[first])
         self.test = self._features(self._X[test]), self._y[test]
 
+        # Novel classes come after the others, and all are leaves of the tree.
         self.n_classes = self._y.max() + 1
         n_tasks = max(self.n_classes, data["y_novel"].max(initial=0) + 1)
         leaves = len(data["parents"]) - n_tasks + np.arange(n_tasks)
@@ -121,6 +126,7 @@ def _selected(corpus, spec, features, _, Y):
     labels = Y[:, classes].toarray()
     n = min(spec["left_out"], len(y))  # documents are in random order
     tasks = [SecondStep(corpus.class_features, reg) for reg in grid_cols]
+    # Squared errors of left-out documents, by weight of the first step and of both.
     errors, tree_errors = np.empty(len(grid)), np.zeros((len(grid), len(grid_cols)))
     ridge = IndependentRidge().fit_matrix(features, None, labels)
     for i, F in ridge.loo_grid("B", grid):
@@ -128,6 +134,7 @@ def _selected(corpus, spec, features, _, Y):
         for start in range(0, n, _SMOOTHED_DOCUMENTS):
             part = slice(start, min(start + _SMOOTHED_DOCUMENTS, n))
             tree_errors[i] += [task.squared_error(F[part], classes, y[part]) for task in tasks]
+    # The least error of each model.
     i, j = np.unravel_index(np.argmin(tree_errors), tree_errors.shape)
     regs = {"independent-task": grid[np.argmin(errors)], "two-step": grid[i]}
     return regs, tasks[j]

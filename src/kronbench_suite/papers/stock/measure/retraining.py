@@ -14,22 +14,27 @@ def retrained_kron_leave_one_out(setting, K, G, Y, regs, rows=None, cols=None, r
     """
     rows = np.arange(len(K)) if rows is None else rows
     cols = np.arange(len(G)) if cols is None else cols
+    # Setting C is setting B of the transposed problem.
     if setting == "C":
         K, G, Y, rows, cols = G, K, Y.T, cols, rows
     predicted = np.empty((len(regs), len(rows), len(cols)))
     if setting == "D":
         kept_cols = [_without(G, j) for j in cols] if reuse else []
     else:
+        # The eigenpairs of the other kernel are made once for all.
         s, V = np.linalg.eigh(G)
     for at, i in enumerate(rows):
+        # Without row i: the eigenpairs of what is left, and its kernel values.
         kept, x, U = _without(K, i)
         left, Z = K[i, kept] @ U, U.T @ Y[kept]
         if setting != "D":
+            # The whole row at every weight.
             inner = left[:, None] * (Z @ V)
             responses = np.array([_responses(inner, x, s, reg) for reg in regs])
             predicted[:, at] = responses @ (V[cols] * s).T
             continue
         for place, j in enumerate(cols):
+            # Setting D: without column j too, one label at a time.
             others, s, V = kept_cols[place] if reuse else _without(G, j)
             inner, right = left[:, None] * (Z[:, others] @ V), G[j, others] @ V
             predicted[:, at, place] = [_responses(inner, x, s, reg) @ right for reg in regs]

@@ -40,6 +40,7 @@ def _prediction_settings(spec, data, rng):
     """``role`` is "train" or the setting of a pair without label; new vertices come last."""
     _, _, Y = kernels(data)
     m, q = Y.shape
+    # New targets and new drugs are last; some of the other pairs lose their labels (A).
     known_row = np.arange(m) < m - spec["new_targets"]
     known_col = np.arange(q) < q - spec["new_drugs"]
     of_known, of_new = np.where(known_col, "train", "C"), np.where(known_col, "B", "D")
@@ -61,9 +62,11 @@ def _two_step_principle(spec, data, rng):
     rows, cols = np.delete(np.arange(len(K)), i), np.delete(np.arange(len(G)), j)
     K_train, G_train, Y_train = K[np.ix_(rows, rows)], G[np.ix_(cols, cols)], Y[np.ix_(rows, cols)]
     k, g = K[i : i + 1, rows], G[j : j + 1, cols]
+    # Step 1 predicts the row of the new target, step 2 from that the entry of the new drug.
     first = IndependentRidge(reg=reg, row_kernel="precomputed").fit_matrix(K_train, None, Y_train)
     virtual = first.predict_matrix(k)
     second = IndependentRidge(reg=reg_cols, row_kernel="precomputed")
+    # Both steps at once, by the printed formula.
     both = TwoStepRidge(reg_rows=reg, reg_cols=reg_cols, **PRECOMPUTED)
     matrices = {"K": K_train, "G": G_train, "Y": Y_train, "k": k, "g": g}
     matrices |= {
@@ -90,11 +93,12 @@ def _left_out_pairs(spec, data, rng):
     model = TwoStepRidge(reg_rows=spec["reg"], reg_cols=spec["reg"], **PRECOMPUTED)
     row, col = np.divmod(np.arange(m * q), q)
     for setting in "ABCD":
-        # the coefficient of each label (column) in each prediction (row)
+        # The coefficient of each label (column) in each prediction (row).
         influence = np.empty((m * q, m * q))
         for label, unit in enumerate(np.eye(m * q)):
             model.fit_matrix(K[:m, :m], G[:q, :q], unit.reshape(m, q))
             influence[:, label] = model.loo(setting).ravel()
+        # A label without influence on a prediction has been left out for it.
         ignored = np.abs(influence) < 1e-9 * np.abs(influence).max()
         same = (ignored == ignored[pair]).all(axis=1)
         role = np.where(ignored[pair], np.where(same, "test", "unused"), "train")
@@ -115,6 +119,7 @@ def _transfer_layout(spec, data, rng):
     varying = np.where(position < spec["size"], "varying", "none")
     constant = np.where(position < n_pool, "constant", "none")
     nothing = np.full(len(position), "none")
+    # Figure 6: which labels each approach has.
     approaches = {  # the labels of auxiliary tasks and of the target
         "independent-task": (nothing, varying),
         "multi-task": (varying, varying),

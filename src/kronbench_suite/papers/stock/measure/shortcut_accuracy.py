@@ -43,6 +43,7 @@ def run(spec, data, rng):
     largest = np.abs(Y).max()
     rows = []
     for reg in tqdm(spec["regs"], desc=data.name, unit="weight"):
+        # The methods of table 5.1, then two-step regression with other spectral filters.
         cases = *_cases(K, G, Y, reg), *_filter_cases(K, G, Y, reg)
         for name, setting, shortcut, reusing, retrain in cases:
             F = shortcut()  # loads compiled code
@@ -70,6 +71,7 @@ def run(spec, data, rng):
                 timed |= {"retraining_seconds": seconds}
                 timed |= {"waiting": max(each.waiting for each in timings)}
                 timed |= {"busy": any(each.busy for each in timings)}
+            # The largest difference of the shortcut from a model that is trained anew.
             differences = [
                 np.abs(predicted - _predicted(F, setting, i, j)).max()
                 for (i, j), predicted in zip(kept, predictions, strict=True)

@@ -53,6 +53,7 @@ def run(spec, data, rng):
     tasks = kernel_spectrum(G, "G")
     rows = []
     for repetition in tqdm(range(spec["repetitions"]), desc=data.name, unit="repetition"):
+        # A random split of the proteins (section 6.2), and all curves at every size.
         shared = Shared(K, G, tasks, Split.draw(spec, data, Y.shape, repetition))
         for labels, values in ways.items():
             problem = Transfer(shared, values, regs)
@@ -61,6 +62,7 @@ def run(spec, data, rng):
                     row = {"repetition": repetition, "labels": labels, "size": size}
                     row |= dict(zip(curve._fields[:3], curve, strict=False))
                     row |= {"score": problem.score(curve.F), "measure": problem.measure}
+                    # What was chosen: the median over tasks, and how often the end of a grid.
                     medians = np.quantile(curve.weights, 0.5, axis=1, method="lower")
                     row |= dict(zip(("reg", "reg_cols"), medians, strict=False))
                     on_edge = np.isin(curve.weights, [regs.min(), regs.max()]).any(axis=0).mean()
@@ -126,13 +128,16 @@ class Transfer:
 
     def curves(self, size, kronecker_in_d=False):
         """Every curve with ``size`` training proteins."""
+        # Labels of the target alone, by ridge regression with its own weight.
         Y, n_pool = self._Y_pool[:size], len(self._Y_pool)
         yield Curve("independent-task", "IT", "A", self._criteria, *self._single_tasks(size, Y))
+        # Missing labels of the target are imputed from other tasks, then used like the others.
         for criterion, (imputed, of_tasks) in self._imputed.items():
             F, weights = self._single_tasks(n_pool, np.vstack([Y, imputed[size:]]))
             weights = np.vstack([weights, of_tasks])
             yield Curve("almost zero-shot", "TS", "A", (criterion,), F, weights)
         yield from self._multi_task(size, Y)
+        # Without labels of the target: of as many proteins, and of all in the pool.
         reduced = self._full_zero_shot if size == n_pool else self._zero_shot(size)
         if kronecker_in_d:
             reduced = reduced + self._zero_shot(size, [("KK", "D")])
@@ -165,6 +170,7 @@ class Transfer:
             "TS": lambda reg, reg_cols: s / ((x + reg) * (s + reg_cols)),
         }
         for method, setting in (("KK", "A"), ("TS", "A"), ("TS", "B")):
+            # Leave-one-out of pairs (A), or of proteins (B), chooses the weights.
             best = self._selected(method, setting, rows, cols, Y)
             for criterion, weights in best.items():
                 F = to_test @ (filters[method](*weights) * coordinates) @ cols.vectors.T
@@ -178,21 +184,22 @@ class Transfer:
     def _zero_shot(self, size, methods=(("KK", "A"), ("TS", "A"), ("TS", "D"))):
         """What a ``Curve`` has behind its approach, for methods and their settings."""
         Y, rows = self._Y_pool[:size], self._shared.proteins(size)
-        given = rows, self._shared.tasks, Y, self._shared.across[:, :size]
+        arguments = rows, self._shared.tasks, Y, self._shared.across[:, :size]
         ways = {
-            "KK": functools.cache(functools.partial(kron_zero_shot, *given)),
-            "TS": functools.cache(functools.partial(two_step_zero_shot, *given)),
+            "KK": functools.cache(functools.partial(kron_zero_shot, *arguments)),
+            "TS": functools.cache(functools.partial(two_step_zero_shot, *arguments)),
         }
-        found = []
+        curves = []
         for method, setting in methods:
+            # Weights are chosen without the fold of the target, since its labels are not known.
             chosen = [
                 self._selected(method, setting, rows, cols, Y[:, others])
                 for _, others, cols in self._shared.folds
             ]
             for criterion in self._criteria:
                 of_folds = self._by_fold(ways[method], [best[criterion] for best in chosen])
-                found.append((method, setting, (criterion,), *of_folds))
-        return found
+                curves.append((method, setting, (criterion,), *of_folds))
+        return curves
 
     def _impute(self):
         """Labels of the pool by criterion, each task's predicted from those of all other tasks."""

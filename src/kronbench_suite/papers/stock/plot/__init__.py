@@ -1,1 +1,1 @@
-"""Drawings of Stock et al. (2016)."""
+"""Plots of Stock et al. (2016)."""

@@ -34,22 +34,16 @@ def tabulate(frame, item, printed):
     busy = {dataset: disturbed(part) for dataset, part in table.groupby("dataset")}
     seconds, order = table["seconds"], list(_WORK)
     over_closed = (seconds / closed.to_numpy()).where(table["step"] == "iterative")
-    columns = {
-        "step": table["step"],
-        "work": table["step"].map(_WORK),
-        "dataset": table["dataset"],
-        "method": table["method"],
-        "setting": table["setting"],
-        "reg": table["reg"],
-        "ms": 1e3 * seconds,
-        "over the decompositions": seconds / table["dataset"].map(unit),
-        "over the closed form": over_closed,
-        "points": table["points"],
-        "iterations": table["iterations"],
-        "reached": table["reached"],
-        "busy": table["dataset"].map(busy),
-        "source": table["source"],
-    }
-    return pd.DataFrame(columns).sort_values(
+    # Seconds in units of the decompositions, or of the closed form of the same fit.
+    times = {"ms": 1e3 * seconds, "over the decompositions": seconds / table["dataset"].map(unit)}
+    table = table.assign(
+        **times,
+        work=table["step"].map(_WORK),
+        busy=table["dataset"].map(busy),
+        **{"over the closed form": over_closed},
+    )
+    columns = ["step", "work", "dataset", "method", "setting", "reg", *times]
+    columns += ["over the closed form", "points", "iterations", "reached", "busy", "source"]
+    return table[columns].sort_values(
         "step", key=lambda steps: steps.map(order.index), kind="stable"
     )

@@ -57,8 +57,9 @@ def _performance(curves, setting, method, dataset, printed):
     curve = curves[setting, method, dataset]
     at = curve.loc[curve["auc"].idxmax()]
     best = at["auc"]
+    # The best point of the grid, and where it is.
     row = {"quantity": "AUC", "setting": setting, "method": method, "dataset": dataset}
-    # a weight without a number would hide behind the best of the others
+    # A weight without a number would hide behind the best of the others.
     row |= {"source": at["source"], "ours": best if curve["auc"].notna().all() else np.nan}
     row |= {"at reg": at["reg"], "at reg cols": at["reg_cols"]}
     row["on edge"] = sum(
@@ -66,9 +67,11 @@ def _performance(curves, setting, method, dataset, printed):
     )
     row |= dict.fromkeys(["seconds", "by submatrices, s", "deviation of it"], np.nan)
     row |= {"paper took": None, "by submatrices is": None}
+    # Where the best weights lie, and how much the worst ones lose.
     near = curve[curve["auc"] >= best - NEAR]
     row["middle reg cols"] = np.exp(np.log(near["reg_cols"]).mean())
     row["best less worst"] = best - curve["auc"].min()
+    # The printed AUC and time, which includes the AUCs of the grid.
     seconds, scoring = _seconds(curves, setting, method, dataset)
     if (setting, method.rstrip("*")) in printed.index:
         paper = printed.loc[setting, method.rstrip("*")]
@@ -82,10 +85,12 @@ def _performance(curves, setting, method, dataset, printed):
             row["times faster"] = (seconds_of(took) if took else np.nan) / (seconds + scoring)
     if method not in ("KK", "TS"):
         return row
+    # How much weights matter beside the choice of the method.
     other = curves.get((setting, "KK" if method == "TS" else "TS", dataset))
     if other is not None:
         gap = abs(best - other["auc"].max())
         row["the same over the gap of the methods"] = row["best less worst"] / gap
+    # What weights that are shared by all settings lose in one of them.
     weights = ["reg", "reg_cols"] if method == "TS" else ["reg"]
     shared = pd.DataFrame(
         {
@@ -95,6 +100,7 @@ def _performance(curves, setting, method, dataset, printed):
         }
     )
     row["loss at shared weights"] = (shared.max() - shared).max(axis=1).min()
+    # The paper's own way, by submatrices: its time, and how far it is from the shortcut.
     own_way = curves.get((setting, BY_SUBMATRICES, dataset))
     if own_way is not None:
         row["by submatrices, s"] = own_way["seconds"].iloc[0]
@@ -103,6 +109,7 @@ def _performance(curves, setting, method, dataset, printed):
         row["by submatrices is"] = how
     if method == "KK" and own_way is not None:
         row["deviation of it"] = own_way["deviation"].max(skipna=False)
+    # What the shortcuts of two-step regression save over the ways of Kronecker regression.
     if method == "TS":
         row["busy"] = any(disturbed(each) for key, each in curves.items() if key[2] == dataset)
         for way in (BY_SUBMATRICES, "KK"):

@@ -18,15 +18,18 @@ def draw(frame, item):
     frame = frame[frame["method"] == "TS"]
     datasets, settings = list(frame["dataset"].unique()), sorted(frame["setting"].unique())
     figure, axes = new_figure(len(datasets), len(settings), height=1.65, sharex=True, sharey=True)
+    # One scale of colours for all panels, in steps of 0.02.
     low, high = frame["auc"].min(), frame["auc"].max()
     levels = np.arange(np.floor(low / 0.02) * 0.02, high + 0.02, 0.02)
     for row, dataset in enumerate(datasets):
         for col, setting in enumerate(settings):
             panel = axes[row, col]
             part = frame[(frame["dataset"] == dataset) & (frame["setting"] == setting)]
+            # The map of one data set and setting, over the logarithms of both weights.
             auc = part.pivot(index="reg_cols", columns="reg", values="auc")
             across, up = np.log10(auc.columns), np.log10(auc.index)
             contours = panel.contourf(across, up, auc, levels=levels, cmap="viridis")
+            # The best pair, and the line around all that are as good.
             best = part.loc[part["auc"].idxmax()]
             panel.contour(
                 across, up, auc, levels=[best["auc"] - NEAR], colors="black", linewidths=1
@@ -34,6 +37,7 @@ def draw(frame, item):
             outline = [withStroke(linewidth=2.8, foreground="white")]
             look = {**_CROSS, "clip_on": False, "path_effects": outline}
             panel.plot(np.log10(best["reg"]), np.log10(best["reg_cols"]), **look)
+            # Beside it the printed best AUC, where there is one.
             theirs = printed.loc[setting, "TS"].get(f"auc_{dataset}", np.nan)
             known = f"(printed {theirs:.4f})" if np.isfinite(theirs) else "(not printed)"
             panel.set_title(f"{name_of(dataset)}, {setting}: {best['auc']:.4f}\n{known}")

@@ -68,12 +68,14 @@ def _two_step_principle(frame):
         name: part.pivot(index="row", columns="col", values="value").to_numpy()
         for name, part in frame.groupby("matrix")
     }
+    # Panels in the proportions of the matrices: new vertices have a row or a column.
     m, q = matrices["Y"].shape
     ratios = {"width_ratios": [m, q, 7], "height_ratios": [q, m, 5]}
     figure, axes = new_figure(3, 3, width=6.4, height=1.75, gridspec_kw=ratios)
     shown = np.abs(matrices["step 1"]).max()
     similarity_look = {"cmap": "viridis", "vmin": 0, "vmax": 1}
     predicted_look = {"cmap": "PuOr", "vmin": -shown, "vmax": shown}
+    # Kernels of the known vertices outside, labels in the middle, the two steps below.
     places = {
         (1, 0): ("K", "K: known targets (d)", similarity_look),
         (0, 1): ("G", "G: known drugs (t)", similarity_look),
@@ -94,6 +96,7 @@ def _two_step_principle(frame):
         matrix = matrices[name].T if name == "g" else matrices[name]
         images[name] = panel.imshow(matrix, aspect="auto", **look)
         panel.set_title(title)
+    # The prediction of both steps, and the same in one (Eqs. 10 and 11).
     predicted, direct = matrices["step 2"].item(), matrices["direct"].item()
     axes[2, 1].set_xlabel(r"step 1: $f_T(d) = k^\top (K + \lambda_d I)^{-1} Y$")
     axes[2, 2].set_xlabel("step 2")
@@ -111,6 +114,7 @@ def _two_step_principle(frame):
         va="top",
         fontsize=7.5,
     )
+    # Three scales of colour, one below the other in the corner.
     scales = (("K", "similarity"), ("Y", "label"), ("step 1", "prediction of step 1"))
     for place, (name, what) in enumerate(scales):
         bar = axes[0, 0].inset_axes([0.05, 0.33 - 0.16 * place, 0.8, 0.04])

@@ -34,22 +34,20 @@ def tabulate(frame, item, printed):
         left_out, retrained = part["left_out"].iloc[0], part["retrained"].iloc[0]
         how = f"extrapolated from {retrained} of {left_out} retrainings"
         seconds = part[["seconds", "reusing_seconds", "retraining_seconds"]].mean()
-        rows.append(
-            {
-                "dataset": dataset,
-                "model": model,
-                "setting": "A & B" if model == "IT" else setting,
-                "leave-one-out values": FORMULAS[model.split(",")[0], setting],
-                "largest deviation": part["deviation"].max(skipna=False),
-                "of reusing": part["reusing_deviation"].max(skipna=False),
-                "shortcut, ms": 1e3 * seconds["seconds"],
-                "reusing, ms": 1e3 * seconds["reusing_seconds"],
-                "retraining, s": seconds["retraining_seconds"],
-                "retraining is": "measured" if retrained == left_out else how,
-                "speed-up over reusing": seconds["reusing_seconds"] / seconds["seconds"],
-                "speed-up": seconds["retraining_seconds"] / seconds["seconds"],
-                "busy": disturbed(part),
-                "source": part["source"].iloc[0],
-            }
-        )
+        shortcut, reusing, retraining = seconds
+        row = {
+            "dataset": dataset,
+            "model": model,
+            "setting": "A & B" if model == "IT" else setting,
+        }
+        # The printed formula, and how far it is from retraining.
+        row["leave-one-out values"] = FORMULAS[model.split(",")[0], setting]
+        row["largest deviation"] = part["deviation"].max(skipna=False)
+        row["of reusing"] = part["reusing_deviation"].max(skipna=False)
+        # Times, and how many times faster the shortcut is.
+        row |= {"shortcut, ms": 1e3 * shortcut, "reusing, ms": 1e3 * reusing}
+        row["retraining, s"] = retraining
+        row["retraining is"] = "measured" if retrained == left_out else how
+        row |= {"speed-up over reusing": reusing / shortcut, "speed-up": retraining / shortcut}
+        rows.append(row | {"busy": disturbed(part), "source": part["source"].iloc[0]})
     return pd.DataFrame(rows)

@@ -42,6 +42,7 @@ SIGNS = (
 
 def draw(frame, item):
     """Means over repetitions with a band of one standard deviation; ours in the last rows."""
+    # A row for each data set, labels and criterion, ours last; a column for each approach.
     rows = list(frame.groupby(["dataset", "labels", "criterion"], sort=False))
     rows.sort(key=lambda row: (row[0][1] == BESIDE, row[0][0] == "davis-ecfp4"))
     figure, axes = new_figure(len(rows), len(GROUPS), height=1.6, sharex="row")
@@ -77,6 +78,7 @@ def draw(frame, item):
         title += f": weights chosen by {criterion}; {count} repetition{'s' if count > 1 else ''}"
         panels[1].set_title(title, loc="center")  # it is wider than one panel
         panels[0].set_ylabel(part["measure"].iloc[0])
+    # Panels of one data set have one scale.
     for dataset in frame["dataset"].unique():
         own = axes[[key[0] == dataset for key, _ in rows]]
         limits = np.array([panel.get_ylim() for panel in own.flat])

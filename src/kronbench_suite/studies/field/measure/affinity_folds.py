@@ -26,8 +26,8 @@ from kronbench.evaluation import additive_scores, affinity_scores
 from kronbench.models import KronRidge, KronRidgeCV
 from kronbench.pairs import PairData
 from kronbench_suite.runner.columns import Columns
-from kronbench_suite.runner.field_best import best_of, candidates
 from kronbench_suite.runner.seeds import generator
+from kronbench_suite.studies.field.measure.stored_best import best_of, candidates
 
 COLUMNS = Columns(
     key=("setting", "method", "trained_on", "pairs"),
@@ -35,7 +35,7 @@ COLUMNS = Columns(
 )
 
 _SCORES = ("ci", "ci_ties_zero", "mse", "rm2", "aupr", "interaction")
-_NEAR = 0.9  # similarity from which vertices are nearly identical
+_NEAR_SIMILARITY = 0.9  # from which vertices are nearly identical
 
 
 def run(spec, data, rng):
@@ -52,6 +52,7 @@ def run(spec, data, rng):
     rows, skipped = [], []
     for name in tqdm(spec["folds"], desc=data.name, unit="fold"):
         try:
+            # A fold whose files cannot be had is skipped, with the reason.
             fold = folds(data.name, name, data=data)
         except InputError as error:
             skipped.append(f"{data.name}, {name}: {error}")
@@ -70,9 +71,11 @@ class _Problem:
     def __init__(self, data, fold, kernels, spec):
         self.data, self.fold, self.kernels, self.spec = data, fold, kernels, spec
         self.choices = spec["kernels"][data.name.lower()]
+        # The first part of the training pairs validates, all others train.
         Y = affinities(data)
         self.y = Y[fold.rows, fold.cols]
         self.validation, self.rest = fold.parts[0], np.concatenate(fold.parts[1:])
+        # The control: kernels whose vertices are permuted.
         order = generator(spec["seed"], "permuted kernels", data.name)
         self.orders = [order.permutation(size) for size in Y.shape]
         # the pairs of the fold over vertices whose features are not read
@@ -91,6 +94,7 @@ class _Problem:
 
     def _errors(self, drugs, targets, permuted, effects):
         """Squared errors on the validation part for each of ``regs``."""
+        # One Krylov space for all weights; labels without their mean, which is added again.
         regs, train, validation = self.spec["regs"], self.rest, self.validation
         X, mean = self.pairs(drugs, targets, permuted), self.y[train].mean()
         path = self.ridge(effects, regs[0]).path(
@@ -102,20 +106,13 @@ class _Problem:
 
 def ridge_with_effects(effects, max_iter, **options):
     """Kronecker ridge regression on kernel matrices, with ``effects`` of rows and columns."""
-    return KronRidge(
-        row_kernel="precomputed",
-        col_kernel="precomputed",
-        row_effect=effects[0],
-        col_effect=effects[1],
-        solver="minres",
-        max_iter=max_iter,
-        tol=1e-5,
-        product="dense",
-        **options,
-    )
+    options |= {"row_kernel": "precomputed", "col_kernel": "precomputed"}
+    options |= {"row_effect": effects[0], "col_effect": effects[1], "product": "dense"}
+    return KronRidge(solver="minres", max_iter=max_iter, tol=1e-5, **options)
 
 
 def _of_fold(problem):
+    """Yield the rows of a fold."""
     fold, spec = problem.fold, problem.spec
     setting = f"setting {fold.name.rpartition('-')[2]}"
     similarities = problem.data["drug_similarity"], problem.data["target_similarity"]
@@ -123,44 +120,44 @@ def _of_fold(problem):
     for method, entry in spec["methods"].items():
         if setting not in entry.get("settings", setting):
             continue
+        # The model chooses once, on the first part.
         chosen, predict = _MODELS[entry["model"]](problem, entry)
         trainings = {"all parts": fold.train}
         if method in spec["repeated"]:
+            # Trained on all parts, and on all but each one, whose scores give the ±.
             for k in range(len(fold.parts)):
                 rest = fold.parts[:k] + fold.parts[k + 1 :]
                 trainings[f"without part {k + 1}"] = np.concatenate(rest)
         if entry.get("without_near"):
             trainings = {"all parts": fold.train[~near_new[fold.train]]}
         for trained_on, train in trainings.items():
+            # Scores of all test pairs, or also of those that are near training pairs.
             scores = predict(train, fold.test)
-            row = {
-                "setting": setting,
-                "method": method,
-                "trained_on": trained_on,
-                "n_train": len(train),
-                **chosen,
-            }
+            row = {"setting": setting, "method": method, "trained_on": trained_on}
+            row |= {"n_train": len(train), **chosen}
             by_leak = method in spec["by_leak"] and trained_on == "all parts"
             for name, part in parts.items() if by_leak else [("all", slice(None))]:
                 test = fold.test[part]
-                found = {"n": len(test)}
+                scored = {"n": len(test)}
                 if len(test) > 1:
                     pairs = problem.y[test], scores[part], fold.rows[test], fold.cols[test]
-                    found |= affinity_scores(*pairs, fold.positive_above, _SCORES)
-                yield {**row, "pairs": name, **found, **(counts if by_leak else {})}
+                    scored |= affinity_scores(*pairs, fold.positive_above, _SCORES)
+                yield {**row, "pairs": name, **scored, **(counts if by_leak else {})}
 
 
 def _leaks(fold, similarities):
     """Masks of test pairs, counts, and the pairs with a vertex that is nearly a new one."""
+    # Vertices that are nearly the same by their similarity, on each side.
     near = []
     for S in similarities:
         size = np.sqrt(np.diag(S))
-        alike = S / np.outer(size, size) >= _NEAR
+        alike = S / np.outer(size, size) >= _NEAR_SIMILARITY
         np.fill_diagonal(alike, True)
         near.append(alike | alike.T)
-    known = np.zeros([len(S) for S in similarities], np.float32)
-    known[fold.rows[fold.train], fold.cols[fold.train]] = 1
-    reach = near[0].astype(np.float32) @ known @ near[1].astype(np.float32)
+    # A test pair is related to training if a pair of such vertices is in it.
+    trained = np.zeros([len(S) for S in similarities], np.float32)
+    trained[fold.rows[fold.train], fold.cols[fold.train]] = 1
+    reach = near[0].astype(np.float32) @ trained @ near[1].astype(np.float32)
     related = reach[fold.rows[fold.test], fold.cols[fold.test]] > 0
     twins = fold.leak(*similarities)
     parts = {
@@ -169,6 +166,7 @@ def _leaks(fold, similarities):
         "near": related & ~twins.pairs,
         "other": ~related & ~twins.pairs,
     }
+    # Training pairs with a vertex that is nearly a new one, and how many new ones have such.
     new, with_near, near_new = (fold.new_rows, fold.new_cols), 0, np.zeros(len(fold.rows), bool)
     for alike, fresh, vertices in zip(near, new, (fold.rows, fold.cols), strict=True):
         with_near += alike[np.ix_(fresh, np.unique(vertices[fold.train]))].any(axis=1).sum()
@@ -193,22 +191,16 @@ def _ridge(problem, entry):
     sides = entry.get("tabulated", {}).get(problem.data.name.lower(), sides)
     of_vertices = choices["effects"] if entry.get("effects", True) else [[0.0, 0.0]]
     permuted = entry.get("permuted", False)
+    # All combinations of kernels, effects and weights, by their validation error.
     points = []
     for drugs, targets, effects in itertools.product(*sides, of_vertices):
         errors = problem.errors(drugs, targets, permuted, tuple(effects))
         for reg, mse in zip(regs, errors, strict=True):
             # the last effects are an end of their grid, none is no edge
             on_edge = reg in (min(regs), max(regs)) or effects == choices["effects"][-1]
-            point = {
-                "drug_kernel": drugs,
-                "target_kernel": targets,
-                "row_effect": effects[0],
-                "col_effect": effects[1],
-                "reg": reg,
-                "on_edge": int(on_edge),
-                "validation_mse": mse,
-            }
-            points.append(point)
+            point = {"drug_kernel": drugs, "target_kernel": targets}
+            point |= {"row_effect": effects[0], "col_effect": effects[1], "reg": reg}
+            points.append(point | {"on_edge": int(on_edge), "validation_mse": mse})
     chosen = min(points, key=lambda point: point["validation_mse"])
 
     def predict(train, test):
@@ -228,6 +220,7 @@ def _cv(problem, entry):
     ]
     X = problem.pairs(*(next(iter(side)) for side in sides), permuted=False)
     order = np.concatenate([problem.validation, problem.rest])
+    # The validation part comes first in the order of the pairs.
     held_out, rest = np.split(np.arange(len(order)), [len(problem.validation)])
     model = KronRidgeCV(
         row_kernels=sides[0], col_kernels=sides[1], cv=[(rest, held_out)], **entry["parameters"]

@@ -40,6 +40,7 @@ def run(spec, data, rng):
     frames = []
     for setting, number in spec["splits"].items():
         published = [spec["folds"][setting]] if setting in spec["folds"] else []
+        # Random splits by number, then the published one.
         rows = []
         for name in tqdm([*range(number), *published], f"{data.name}, {setting}", unit="split"):
             if name in published:
@@ -49,9 +50,10 @@ def run(spec, data, rng):
                 size = spec["test_sizes"][setting]
                 train, test = shuffle_split(problem.X, setting, size, name)
             kind = "published" if name in published else "random"
-            found = problem.scored(setting, train, test)
-            rows.append({"setting": setting, "split": str(name), "kind": kind, **found})
+            scores = problem.scored(setting, train, test)
+            rows.append({"setting": setting, "split": str(name), "kind": kind, **scores})
         frame = pd.DataFrame(rows)
+        # Where each score lies among those of the random splits.
         random = frame[frame["kind"] == "random"]
         for score in ("ci", "mse"):
             below = np.searchsorted(np.sort(random[score]), frame[score])
@@ -61,6 +63,8 @@ def run(spec, data, rng):
 
 
 class _Problem:
+    """Complete affinities with the kernels of both sides, and what all splits share."""
+
     def __init__(self, data, spec):
         self.Y = affinities(data)
         if not np.isfinite(self.Y).all():
@@ -73,14 +77,15 @@ class _Problem:
         self.max_iter = spec["max_iter"]
         # a side whose vertices are all known is decomposed once for all splits
         everything = map(np.arange, self.Y.shape)
-        self.whole = [self._spectrum(side, known) for side, known in enumerate(everything)]
+        self.whole = [self._spectrum(side, every) for side, every in enumerate(everything)]
 
-    def _spectrum(self, side, known):
-        K = self.kernels[side][np.ix_(known, known)]
-        return np.linalg.eigh(K + self.effects[side] * np.eye(len(known)))
+    def _spectrum(self, side, vertices):
+        K = self.kernels[side][np.ix_(vertices, vertices)]
+        return np.linalg.eigh(K + self.effects[side] * np.eye(len(vertices)))
 
     def scored(self, setting, train, test):
         """Scores of one split with the weight that an inner split chooses."""
+        # The weight by an inner split, then the score of the outer one, and of the baseline.
         inner = shuffle_split(self.X[train], setting, 0.2, 0)
         validation = train[inner[1]]
         errors = [
@@ -91,26 +96,23 @@ class _Problem:
         (scores,) = self._predictions(setting, train, test, self.regs[[best]])
         floor = additive_scores(self.X[train], self.y[train], self.X[test])
         y = self.y[test]
-        return {
-            "n": len(test),
-            "n_train": len(train),
-            "reg": self.regs[best],
-            "on_edge": int(best in (0, len(self.regs) - 1)),
-            "ci": concordance_index(y, scores),
-            "mse": float(np.mean((y - scores) ** 2)),
-            "floor_ci": concordance_index(y, floor),
-            "floor_mse": float(np.mean((y - floor) ** 2)),
-        }
+        on_edge = int(best in (0, len(self.regs) - 1))
+        row = {"n": len(test), "n_train": len(train), "reg": self.regs[best], "on_edge": on_edge}
+        for prefix, predicted in (("", scores), ("floor_", floor)):
+            row[f"{prefix}ci"] = concordance_index(y, predicted)
+            row[f"{prefix}mse"] = float(np.mean((y - predicted) ** 2))
+        return row
 
     def _predictions(self, setting, train, test, regs):
+        # Labels without their mean, which is added to all predictions.
         mean = self.y[train].mean()
         if setting == "A":
             model = ridge_with_effects(self.effects, self.max_iter)
             path = model.path(self.X[train], self.y[train] - mean, regs, self.X[test])
             yield from mean + path.final_test_scores(0.0)
             return
-        # on the complete block of known vertices, by its eigenvalues
-        values, vectors, tested, known = [], [], [], []
+        # In the other settings the known vertices are a complete block: by its eigenvalues.
+        values, vectors, tested, trained = [], [], [], []
         for side, of_pair in enumerate((self.X.rows, self.X.cols)):
             old = np.unique(of_pair[train])
             new, of_test = np.unique(of_pair[test], return_inverse=True)
@@ -121,9 +123,9 @@ class _Problem:
             values.append(spectrum[0])
             vectors.append((spectrum[1], cross @ spectrum[1]))
             tested.append(of_test)
-            known.append(old)
+            trained.append(old)
         (U, left), (V, right) = vectors
-        projected = U.T @ (self.Y[np.ix_(*known)] - mean) @ V
+        projected = U.T @ (self.Y[np.ix_(*trained)] - mean) @ V
         for reg in regs:
             filtered = projected / (np.multiply.outer(*values) + reg)
             yield mean + (left @ filtered @ right.T)[tuple(tested)]

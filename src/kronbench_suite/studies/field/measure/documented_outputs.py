@@ -56,6 +56,7 @@ def run(spec, data, rng):
         script = dict(spec["scripts"][name])
         ends = script.get("exponents", ())
         script["exponents"] = [np.arange(first, last + 1) for first, last in ends]
+        # The lines of a script in the order in which it prints them, by reading.
         lines = _LINES[script["model"]](data, script, spec)
         frame = pd.DataFrame(lines).assign(file=name)
         frame["line"] = frame.groupby("reading").cumcount() + 1
@@ -221,6 +222,7 @@ def _iterations(data, script, spec):
         new = [np.isin(of_pair, test) for of_pair, (train, test) in sides if train != test]
         train, test = np.flatnonzero(~np.any(new, axis=0)), np.flatnonzero(np.all(new, axis=0))
     X = data["drug_similarity"], data["target_similarity"]
+    # Our iterates, and the first of them again with the pairs in other orders.
     lines = _iterates(*X, (rows, cols, y), train, test, script["max_iter"])
     of_orders = [[line["value"] for line in lines[: script["reordered"] // 10]]]
     for seed in range(spec["orders"]):

@@ -52,6 +52,7 @@ def run(spec, data, rng):
     i-th of the vertices that occur in the test set is taken for the i-th of those that occur in
     the training set.
     """
+    # The labelled pairs, with kernels of the domain that ``kernel`` names.
     known = np.flatnonzero(data["labels"])
     rows, cols = np.divmod(known, data["labels"].shape[1])
     y = data["labels"].ravel()[known].astype(float)
@@ -74,23 +75,19 @@ def run(spec, data, rng):
         length = len(columns["auc"])
         frame = pd.DataFrame({name: values[:length] for name, values in columns.items()})
         frame = frame.reindex(columns=["auc", "auc_reversed", "auc_inner", "printed", "band"])
-        frames.append(
-            frame.assign(
-                iteration=np.arange(1, length + 1),
-                difference=(frame["auc"] - frame["printed"]).abs(),
-                kernel=spec["kernel"],
-                pairwise=name,
-                setting=setting,
-                random_state=state,
-            )
-        )
+        difference = (frame["auc"] - frame["printed"]).abs()
+        frame = frame.assign(iteration=np.arange(1, length + 1), difference=difference)
+        place = {"kernel": spec["kernel"], "pairwise": name, "setting": setting}
+        frames.append(frame.assign(**place, random_state=state))
 
     for setting in tqdm(spec["settings"], desc=data.name, unit="setting"):
         state = spec["random_state"]
+        # The published split of a setting, and our curve on it.
         train, test = shuffle_split(X, *_SPLITS[setting], state)
         for name, iterations in spec["iterations"].items():
             ours = curve(name, iterations, X, y, train, test)
             columns = {"auc": ours.test_auc()}
+            # The curve again with its sums in other orders.
             again = []
             for other, labels, place in orders[: spec["other_orders"].get(name, 0)]:
                 # sorted, since the places of the pairs would bring back their order
@@ -99,6 +96,7 @@ def run(spec, data, rng):
             if again:
                 of_all = [columns["auc"], *again]
                 columns |= {"auc_reversed": again[0], "band": np.ptp(of_all, axis=0)}
+            # An inner split of the training pairs, by which a number of iterations can be chosen.
             if name in spec["inner"]:
                 parts = shuffle_split(X[train], *_SPLITS[setting], state)
                 inner = curve(name, iterations, X, y, *(train[part] for part in parts))
@@ -106,6 +104,7 @@ def run(spec, data, rng):
             add(name, setting, state, columns)
             if name == "Cartesian":
                 add("Cartesian, renumbered", setting, state, {"auc": ours.renumbered_auc()})
+        # The split of the seed that the published script states.
         if spec["stated"] is not None:
             split = shuffle_split(X, *_SPLITS[setting], spec["stated"])
             stated = curve("Kronecker", spec["stated_iterations"], X, y, *split)
@@ -147,6 +146,7 @@ class _Curve:
             test_images.append(images[len(train) :])
             return images[: len(train)]
 
+        # One Krylov space; the test pairs come out of the same products.
         n = len(train)
         self.solutions = multishift_minres(
             LinearOperator((n, n), matvec=product, dtype=np.float64),

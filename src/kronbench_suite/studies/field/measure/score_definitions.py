@@ -37,6 +37,7 @@ def run(spec, data, rng):
     """
     Y = affinities(data)
     known = np.isfinite(Y)
+    # Predictions that a publication stores, on test pairs in its own order.
     stored = {}
     if "predictions" in data.arrays:
         names = ("predictions", "predicted_rows", "predicted_cols")
@@ -45,6 +46,7 @@ def run(spec, data, rng):
         rows, cols = data["predicted_rows"][0], data["predicted_cols"][0]
     else:  # a stand-in: nothing is stored of it
         rows, cols = (side[:: spec["stand_in_step"]] for side in np.nonzero(known))
+    # All other pairs train our model and the additive baseline.
     known[rows, cols] = False
     kernels = [unit_kernel(data[name]) for name in spec["kernels"]]
     train, test = np.nonzero(known), (rows, cols)
@@ -56,6 +58,7 @@ def run(spec, data, rng):
     stored["row and column effects"] = (additive_scores(X, y, X_test), *test)
     table = []
     for name, (predicted, *pairs) in stored.items():
+        # Every definition on the same predictions, and one of them in the reverse order.
         y = Y[tuple(pairs)]
         found = affinity_scores(y, predicted, *pairs, spec["positive_above"])
         found[_REVERSED] = concordance_index(y[::-1], predicted[::-1], pairs="later")

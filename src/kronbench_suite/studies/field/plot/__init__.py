@@ -1,1 +1,1 @@
-"""Drawings of the field page."""
+"""Plots of the field page."""

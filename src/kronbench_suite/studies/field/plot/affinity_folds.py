@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from kronbench_suite.report.numbers import rows_by
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(key=("whose", "setting", "method"))
@@ -13,17 +14,18 @@ def tabulate(frame, item, printed):
     """One row for each setting, method and data set; then one for each printed method."""
     frame = frame[frame["pairs"] == "all"]
     keys = ["dataset", "source", "setting", "method"]
-    rows = []
-    for names, part in frame.groupby(keys, sort=False):
+
+    def numbers(part):
         whole = part[part["trained_on"] == "all parts"].iloc[0]
         four = part[part["trained_on"] != "all parts"]
-        row = dict(zip(keys, names, strict=True))
+        row = {}
         for column in ("ci", "mse"):
             values, name = four[column], column.upper()
             row |= {name: values.mean(), f"{name} ±": values.std()}
             row[f"{name}, all parts"] = whole[column]
-        rows.append(row | {name: whole[column] for column, name in _OF_ALL_PARTS.items()})
-    ours = pd.DataFrame(rows).assign(whose="ours")
+        return row | {name: whole[column] for column, name in _OF_ALL_PARTS.items()}
+
+    ours = rows_by(frame, keys, numbers).assign(whose="ours")
     sources = frame.groupby("dataset")["source"].first()
     theirs = printed[printed["dataset"].isin(sources.index)].rename(
         columns={"ci": "printed CI", "mse": "printed MSE", "rm2": "printed rm2"}

@@ -36,7 +36,7 @@ def tabulate(frame, item, printed):
     of_file = printed.groupby("file")["line"].nunique()
     keys = ["dataset", "source", "file", "reading"]
     files = [
-        dict(zip(keys, key, strict=True)) | _summary(part, item, of_file[key[2]])
+        dict(zip(keys, key, strict=True)) | _file_summary(part, item, of_file[key[2]])
         for key, part in lines.groupby(keys, sort=False)
     ]
     own = [*keys, "line", "score", "at", "ours", "printed", "difference", "ties", *names.values()]
@@ -44,7 +44,8 @@ def tabulate(frame, item, printed):
     return pd.concat([pd.DataFrame(files), lines], ignore_index=True)
 
 
-def _summary(part, item, n_printed):
+def _file_summary(part, item, n_printed):
+    """The row of one file and reading."""
     come_out = int((part["difference"] <= _DIGITS).sum())  # not without ours, nor without theirs
     several = part.dropna(subset=["mean of orders"])
     orders, deviation = item.parameters["orders"] + 1, several["deviation of orders"]
@@ -60,27 +61,24 @@ def _summary(part, item, n_printed):
     at = tested["iteration" if by_iteration else "exponent"]
     alone = part["second_exponent"].isna().all()
     ours, printed = tested["ours"].idxmax(), tested["printed"].idxmax()
+    # The least step of the last hundred iterations; NaN where one of their lines is missing.
     smallest = None
     if by_iteration:
         values = part.set_index("iteration")["ours"].sort_index()
         hundred = values.index.max() - 100
-        if hundred in values.index:  # NaN where one of the lines is missing
+        if hundred in values.index:
             smallest = values.loc[hundred:].diff().iloc[1:].min(skipna=False)
-    return {
-        "part": "file",
-        "what": item.plot_options["what"][part["file"].iloc[0]],
-        "lines": len(part),
-        "come out": come_out,
-        "lines that differ": max(len(part), n_printed) - come_out,
-        "beyond ties": int((part["difference"] > _DIGITS + part["ties"]).sum()),
-        "largest difference": part["difference"].max(),
-        "band": half.max(),
-        "share within": within(half),
-        "share within_low": within(deviation * least),
-        "share within_high": within(deviation * most),
-        "best": tested["ours"][ours],
-        "printed best": tested["printed"][printed],
-        "best at": at[ours] if alone else None,
-        "printed best at": at[printed] if alone else None,
-        "smallest last step": smallest,
-    }
+    row = {"part": "file", "what": item.plot_options["what"][part["file"].iloc[0]]}
+    # Lines that come out to the printed digits, and how far the others are.
+    row |= {"lines": len(part), "come out": come_out}
+    row["lines that differ"] = max(len(part), n_printed) - come_out
+    row["beyond ties"] = int((part["difference"] > _DIGITS + part["ties"]).sum())
+    row |= {"largest difference": part["difference"].max(), "band": half.max()}
+    # The share of printed lines within the interval of ours in several orders of sums.
+    row |= {"share within": within(half), "share within_low": within(deviation * least)}
+    row["share within_high"] = within(deviation * most)
+    # The best line of each side.
+    row |= {"best": tested["ours"][ours], "printed best": tested["printed"][printed]}
+    row |= {"best at": at[ours] if alone else None}
+    row |= {"printed best at": at[printed] if alone else None}
+    return row | {"smallest last step": smallest}

@@ -1,6 +1,6 @@
 """What the best iteration on the test set adds to the AUC, and what an honest choice costs."""
 
-import pandas as pd
+from kronbench_suite.report.numbers import rows_by
 
 
 def tabulate(frame, item, printed):
@@ -12,26 +12,18 @@ def tabulate(frame, item, printed):
     is_other = frame["random_state"] != item.parameters["random_state"]
     keys = ["dataset", "source", "pairwise", "setting"]
     other = frame[is_other].groupby(keys)["difference"].max()
-    rows = []
-    for names, part in frame[frame["auc_inner"].notna()].groupby(keys, sort=False):
+
+    def numbers(part):
         part = part.sort_values("iteration").set_index("iteration")
         auc, chosen = part["auc"], part["auc_inner"].idxmax()
         largest, honest, last = auc.max(), auc[chosen], auc.iloc[-1]
-        rows.append(
-            {
-                **dict(zip(keys, names, strict=True)),
-                "largest": largest,
-                "printed largest": part["printed"].max(),
-                "best at": auc.idxmax(),
-                "honest": honest,
-                "chosen at": chosen,
-                "on edge": int(chosen == part.index.max()),
-                "last": last,
-                "printed last": part["printed"].iloc[-1],
-                "largest less honest": largest - honest,
-                "largest less last": largest - last,
-                "first ten apart": part.loc[:10, "difference"].max(),
-                "other seed apart": other.get(names),
-            }
-        )
-    return pd.DataFrame(rows)
+        printed, apart = part["printed"], part.loc[:10, "difference"].max()
+        row = {"largest": largest, "printed largest": printed.max(), "best at": auc.idxmax()}
+        row |= {"honest": honest, "chosen at": chosen, "on edge": int(chosen == part.index.max())}
+        row |= {"last": last, "printed last": printed.iloc[-1]}
+        # What the choice on the test set adds, and how far our curves are from the printed ones.
+        row |= {"largest less honest": largest - honest, "largest less last": largest - last}
+        seeds_apart = other.get(tuple(part[name].iloc[0] for name in keys))
+        return row | {"first ten apart": apart, "other seed apart": seeds_apart}
+
+    return rows_by(frame[frame["auc_inner"].notna()], keys, numbers)

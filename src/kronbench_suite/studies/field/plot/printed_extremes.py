@@ -1,7 +1,6 @@
 """The largest and the last test AUC of each curve: printed, and ours."""
 
-import pandas as pd
-
+from kronbench_suite.report.numbers import rows_by
 from kronbench_suite.runner.columns import SHOWN, Columns
 
 COLUMNS = SHOWN | Columns(
@@ -18,26 +17,21 @@ def tabulate(frame, item, printed):
     """
     frame = frame[frame["random_state"] == frame.groupby("of")["random_state"].transform("first")]
     keys = ["dataset", "source", "kernel", "pairwise", "setting"]
-    rows = []
-    for names, part in frame.groupby(keys, sort=False):
+
+    def numbers(part):
         part = part.sort_values("iteration").set_index("iteration")
         auc, printed = part["auc"], part["printed"]
         apart, band = part["difference"].max(), part["band"].max()
-        rows.append(
-            {
-                **dict(zip(keys, names, strict=True)),
-                "maximum": auc.max(),
-                "maximum_reversed": part["auc_reversed"].max(),
-                "printed maximum": printed.max(),
-                "ours at": auc.idxmax(),
-                "printed at": printed.idxmax() if printed.notna().any() else None,
-                "last": auc.iloc[-1],
-                "last_reversed": part["auc_reversed"].iloc[-1],
-                "printed last": printed.iloc[-1],
-                "first ten apart": part.loc[:10, "difference"].max(),
-                "most apart": apart,
-                "band": band,
-                "apart over band": apart / band if band > 0 else None,
-            }
-        )
-    return pd.DataFrame(rows)
+        again, printed_at = part["auc_reversed"], None
+        if printed.notna().any():
+            printed_at = printed.idxmax()
+        # The largest AUC, where it is, and the last one: ours, in another order of sums, printed.
+        row = {"maximum": auc.max(), "maximum_reversed": again.max()}
+        row |= {"printed maximum": printed.max(), "ours at": auc.idxmax()}
+        row |= {"printed at": printed_at, "last": auc.iloc[-1], "last_reversed": again.iloc[-1]}
+        row |= {"printed last": printed.iloc[-1]}
+        # The distance from the printed curve, beside that between orders of sums.
+        row |= {"first ten apart": part.loc[:10, "difference"].max(), "most apart": apart}
+        return row | {"band": band, "apart over band": apart / band if band > 0 else None}
+
+    return rows_by(frame, keys, numbers)

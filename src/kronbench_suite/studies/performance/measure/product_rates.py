@@ -47,7 +47,7 @@ def run(spec, data, rng):
     of the sparse method for every other; ``deviation`` is that of some outputs from sums over all
     coefficients; ``blas_share`` is over a matrix product of ``order``, in turn with it.
     """
-    # Here: on import it makes a lock, which is not for the copies of a process to remove.
+    # It is imported here, since tqdm makes a lock at import, which copied processes must not have.
     from tqdm import tqdm
 
     rows, skipped = [], []
@@ -125,17 +125,11 @@ def _measure(point, fraction, order):
     some = np.linspace(0, len(rows) - 1, 50).astype(int)
     V = sparse.csr_array((v.astype(float), (rows, cols)), shape=(m, m))
     expected = [G[rows[h]].astype(float) @ (V @ K[cols[h]].astype(float)) for h in some]
-    return {
-        "n": len(rows),
-        **timing.columns(),
-        "busy": timing.busy or machine.busy,
-        "setup_seconds": setup.seconds,
-        "gflops": gflops,
-        "blas_share": gflops / (2e-9 * order**3 / machine.seconds),
-        "chosen": chosen,
-        "peak_mib": peak_mib(),
-        "deviation": np.abs(u[some] - expected).max() / np.abs(expected).max(),
-    }
+    row = {"n": len(rows), **timing.columns(), "busy": timing.busy or machine.busy}
+    row |= {"setup_seconds": setup.seconds, "gflops": gflops}
+    row |= {"blas_share": gflops / (2e-9 * order**3 / machine.seconds), "chosen": chosen}
+    row["peak_mib"] = peak_mib()
+    return row | {"deviation": np.abs(u[some] - expected).max() / np.abs(expected).max()}
 
 
 def _scipy_product(G, K, rows, cols, v):

@@ -34,6 +34,7 @@ def run(spec, data, rng):
     "one weight".
     """
     pairs, y = labelled_pairs(data, generator(spec["seed"], "pairs", data.name), spec["fraction"])
+    # One fold of the ninefold split of drugs and targets.
     splitter = VertexDisjointKFold(random_state=int(rng.integers(2**31)))
     train, test = list(splitter.split(pairs, y))[spec["fold"]]
     fold, test_pairs, test_y = (pairs[train], y[train]), pairs[test], y[test]
@@ -53,6 +54,7 @@ def run(spec, data, rng):
     def fitted(model):
         return lambda: scores_of(model.fit(*fold), test_pairs)
 
+    # In turn: one weight, all weights by one path, and two solvers of the same SVM.
     ways = {
         ("ridge", "one weight"): fitted(ridge),
         ("ridge", "all weights"): partial(path, False),

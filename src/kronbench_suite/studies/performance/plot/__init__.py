@@ -1,1 +1,1 @@
-"""Drawings of the performance page."""
+"""Plots of the performance page."""

@@ -45,7 +45,7 @@ COLUMNS = SHOWN | Columns(
 
 
 def tabulate(frame, item, printed):
-    """One row for each entry of the drawing's ``headlines``, whose rows lie in other items.
+    """One row for each entry of the plot's ``headlines``, whose rows lie in other items.
 
     An entry names the ``item`` and ``where`` its rows are, the ``quantity``, what is ``printed``
     (a column or a number), and for ``theirs`` and ``ours`` which of the rows, and the ``value``, a
@@ -60,29 +60,26 @@ def tabulate(frame, item, printed):
         (their_rows, theirs), (our_rows, best) = (
             _side(frame, entry, side) for side in ("theirs", "ours")
         )
-        if np.isnan([theirs, best]).all():
+        if np.isnan([theirs, best]).all():  # the run lacks both sides
             continue
         rows, kind = pd.concat([their_rows, our_rows]), entry["quantity"]
+        # A printed number is in the entry, or a time such as ">3d" in a column of the rows.
         printed = entry.get("printed", np.nan)
         if isinstance(printed, str):
             printed = next(iter(rows[printed].dropna()), np.nan)
         bound = isinstance(printed, str) and printed.startswith(">")  # the least that it can be
         printed = seconds_of(printed) if isinstance(printed, str) else float(printed)
         surrogate = (rows["source"] == "surrogate").any()
-        row = {
-            "paper": entry["item"].partition("/")[0],
-            "headline": entry["name"],
-            "quantity": kind,
-            "our best differs": entry.get("differs", ""),
-            f"{kind}, {PRINTED}": printed,
-            "printed is a bound": bound,
-            f"{kind}, {THEIR_WAY}": theirs,
-            f"{kind}, {OUR_WAY}": best,
-            "busy": disturbed(rows),
-            "of": entry["item"],
-            "dataset": ", ".join(rows["dataset"].unique()),
-            "source": "surrogate" if surrogate else rows["source"].iloc[0],
-        }
+        row = {"paper": entry["item"].partition("/")[0], "headline": entry["name"]}
+        row |= {"quantity": kind, "our best differs": entry.get("differs", "")}
+        # The printed number, ours by the paper's method, and our best.
+        row |= {f"{kind}, {PRINTED}": printed, "printed is a bound": bound}
+        row |= {f"{kind}, {THEIR_WAY}": theirs, f"{kind}, {OUR_WAY}": best}
+        # Where the numbers come from.
+        row |= {"busy": disturbed(rows), "of": entry["item"]}
+        row["dataset"] = ", ".join(rows["dataset"].unique())
+        row["source"] = "surrogate" if surrogate else rows["source"].iloc[0]
+        # Ratios of two times, and of one to that of as many operations in a matrix product.
         if kind == "seconds":
             row["times faster than printed"] = printed / best
             row["the paper's method, times faster than printed"] = printed / theirs
@@ -130,6 +127,7 @@ def _panel(panel, rows, kind):
     columns = [f"{kind}, {way}" for way in (PRINTED, THEIR_WAY, OUR_WAY)]
     values = rows[columns].astype(float)
     panel.hlines(places, values.min(axis=1), values.max(axis=1), color="0.8", lw=1, zorder=1)
+    # Three marks on a line: printed, the paper's method here, and our best.
     looks = (
         {"marker": "D", "color": "0.45", "label": "printed"},
         {"marker": "o", "mfc": "white", "color": "C0", "label": "their way, here"},
@@ -142,6 +140,7 @@ def _panel(panel, rows, kind):
         if _BLAS_TIME in rows:
             look = {"marker": "|", "ms": 9, "mew": 1.5, "color": "C4", "ls": ""}
             panel.plot(rows[_BLAS_TIME], places, label="BLAS time", **look)
+        # The ratios of times stand at the right, in columns.
         lines = [RATIOS, *map(_ratios, records)]
         for place, texts in zip([len(rows), *places], lines, strict=True):
             for column, text in enumerate(texts):
@@ -152,6 +151,7 @@ def _panel(panel, rows, kind):
                 )  # fmt: skip
     else:
         panel.set_xlim(0, 1.05 * values.max(axis=None))
+    # The names of the headlines; those that rest on surrogates are red.
     panel.set_yticks(places, [_named(row) for row in records])
     for label, source in zip(panel.get_yticklabels(), rows["source"], strict=True):
         label.set_linespacing(1)

@@ -6,7 +6,7 @@ methods : solvers by name, each with its inputs and values to choose from
 means : methods of which the mean is scored, by its name
 added : files of rows that others have measured
 settings : what is new in a test pair
-draws : number of random splits of a setting
+repetitions : number of random splits of a setting
 test_size : share of the vertices, or of the pairs, that are new
 pairs : most training pairs, by data set
 inner : inner splits that choose, by data set
@@ -32,8 +32,8 @@ from kronbench_suite.runner.columns import Columns
 from kronbench_suite.runner.seeds import generator
 
 COLUMNS = Columns(
-    key=("setting", "draw", "method"),
-    repeats=("draw",),
+    key=("setting", "repetition", "method"),
+    repeats=("repetition",),
     clock=("choosing_cpu", "fitting_cpu"),
 )
 
@@ -50,7 +50,7 @@ def run(spec, data, rng):
     """
     methods, skipped = installed(spec["methods"])
     problem, rows, kept = _Problem(data, spec), [], {}
-    draws = list(itertools.product(spec["settings"], range(spec["draws"])))
+    draws = list(itertools.product(spec["settings"], range(spec["repetitions"])))
     for setting, draw in tqdm(draws, desc=data.name, unit="split"):
         split = problem.split(setting, draw)
         pairs = problem.inputs["kernels"][split.test]
@@ -75,7 +75,7 @@ def run(spec, data, rng):
                 measured[name] = problem.scores(split.test, found[name])
         kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
         for name, row in measured.items():
-            at = {"setting": setting, "draw": draw, "method": name}
+            at = {"setting": setting, "repetition": draw, "method": name}
             rows.append(at | {"n_train": len(split.train), "n_test": len(split.test)} | row)
     frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
     frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
@@ -84,11 +84,11 @@ def run(spec, data, rng):
 
 def _added(spec, dataset, rows):
     """Yield the rows of each file of ``added`` on this data set, which must be on its splits."""
-    here = {(row["setting"], row["draw"], row["n_train"], row["n_test"]) for row in rows}
+    here = {(row["setting"], row["repetition"], row["n_train"], row["n_test"]) for row in rows}
     for path in spec["added"]:
         frame = pd.read_csv(path)
         frame = frame[frame["dataset"].str.lower() == dataset.lower()]
-        splits = frame[["setting", "draw", "n_train", "n_test"]]
+        splits = frame[["setting", "repetition", "n_train", "n_test"]]
         there = set(splits.itertuples(index=False, name=None))
         if there != here or set(frame["seed"]) != {spec["seed"]}:
             raise InputError(

@@ -4,7 +4,7 @@ Parameters
 ----------
 points : most training points
 splits : number of random splits
-draws : number of draws of random pivots
+repetitions : number of times that random pivots are drawn
 ranks : numbers of pivots
 lookahead : number of look-ahead columns
 gammas : kernel widths to choose from, times the number of features
@@ -34,8 +34,8 @@ _DRAWN = ("RPCholesky", "uniform")
 _SPANNED, _SPANNED_AT_RANDOM = 1e-10, 1e-7
 
 COLUMNS = Columns(
-    key=("pivots", "split", "draw", "rank"),
-    repeats=("split", "draw"),
+    key=("pivots", "split", "repetition", "rank"),
+    repeats=("split", "repetition"),
     clock=("cpu_seconds",),
 )
 
@@ -90,12 +90,12 @@ class _Problem:
         full |= dict.fromkeys(("rank", "budget", "columns"), len(self.X))
         responses = kernel(self.X_test, self.X) @ coef + intercept
         full["error"] = error_of(self.y_test, self.decide(responses))
-        yield {"pivots": "full kernel", "draw": 0, **full, **chosen}
+        yield {"pivots": "full kernel", "repetition": 0, **full, **chosen}
         for pivots in PIVOTS:
-            for draw in range(self.spec["draws"] if pivots in _DRAWN else 1):
+            for draw in range(self.spec["repetitions"] if pivots in _DRAWN else 1):
                 drawn = np.random.RandomState(int(rng.integers(2**31)))
                 for row in self._of_ranks(pivots, drawn):
-                    yield {"pivots": pivots, "draw": draw, **row, **chosen}
+                    yield {"pivots": pivots, "repetition": draw, **row, **chosen}
 
     def _of_ranks(self, pivots, rng):
         """The leading columns of one factor are the factors of all smaller ranks."""

@@ -35,7 +35,7 @@ def tabulate(frame, item, printed):
                         "mean": values.mean(),
                         "±": half_width(values, RATIOS[setting]),
                         "best": int(method in best),
-                        "draws": len(values),
+                        "repetitions": len(values),
                         "n_train": int(part["n_train"].iloc[0]),
                         "n_test": int(part["n_test"].iloc[0]),
                         "chosen": next(iter(own["chosen"].mode()), ""),

@@ -17,7 +17,7 @@ TITLES = {
 
 def by_method(part, value):
     """``value`` of one data set and setting: draws (k) by methods, in their order."""
-    table = part.pivot_table(index="draw", columns="method", values=value, sort=False)
+    table = part.pivot_table(index="repetition", columns="method", values=value, sort=False)
     return table[[name for name in part["method"].unique() if name in table]]
 
 
