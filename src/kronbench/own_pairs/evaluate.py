@@ -189,6 +189,8 @@ def _scores(own, recipe, splits, selects, progress):
         of_model, of_margins = np.array(found)
         values.append((of_model, of_margins, of_model - of_margins))
     ratio = float(np.mean([len(test) / len(train) for train, test in scored]))
+    if recipe.setting == "D":  # of pairs, which is that of the rows times that of the columns
+        ratio = np.sqrt(ratio)
     entries: list[dict] = []
     for name, parts in zip(metrics, np.transpose(values, (2, 1, 0)), strict=True):
         entries.append({"metric": name})

@@ -59,8 +59,8 @@ def load_statements(plan: Plan) -> Statements:
                     # folds that share training pairs are corrected as the paper's protocol says
                     protocol = plan.papers[paper].get("protocol", {})
                     spread = claim.get("check", {}).get("spread", {})
-                    if "test_over_train" in protocol and spread.get("over") == ["fold"]:
-                        spread.setdefault("test_over_train", protocol["test_over_train"])
+                    if spread.get("over") == ["fold"] and "test_over_train" not in spread:
+                        spread |= protocol.get("spread", {})
                     _check(f"{file}: claim '{claim['id']}'", claim, plan, seen, words)
                     statements.claims.append(claim)
     return statements

@@ -12,7 +12,7 @@ def tabulate(frame, item, printed):
             "λ": weight(part),
             "ours": part["auc"].mean(skipna=False),
             "paper": printed_number(printed, part),
-            "±": half_width(part["auc"], item.protocol["test_over_train"]),
+            "±": half_width(part["auc"], **item.protocol["spread"]),
             "test sets": len(part),
         }
 

@@ -6,15 +6,15 @@ from kronbench_suite.papers.airola.plot.rows import rows_by, weight
 
 def tabulate(frame, item, printed):
     """One row for each size, method and weight; means over folds."""
-    correction = item.protocol["test_over_train"]
+    correction = item.protocol["spread"]
 
     def numbers(part):
         return {
             "λ": weight(part),
             "AUC": part["auc"].mean(skipna=False),
-            "±": half_width(part["auc"], correction),
+            "±": half_width(part["auc"], **correction),
             "over weights": part["over_weights"].mean(skipna=False),
-            "± over weights": half_width(part["over_weights"], correction),
+            "± over weights": half_width(part["over_weights"], **correction),
             "test sets": len(part),
         }
 

@@ -17,13 +17,13 @@ def tabulate(frame, item, printed):
         if not selected.empty:
             low, high = selected.iloc[:, 0].agg(["min", "max"])
             chosen = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        correction = item.protocol["test_over_train"] * part["cross_validated"].all()
+        correction = item.protocol["spread"] if part["cross_validated"].all() else {}
         return {
             "ours": ours,
             "paper": paper,
             "difference": ours - paper,
             "spread": part["auc"].std(),
-            "±": half_width(part["auc"], correction),
+            "±": half_width(part["auc"], **correction),
             "test sets": len(part),
             "chosen": chosen,
             "on edge": part["on_edge"].sum(min_count=1),

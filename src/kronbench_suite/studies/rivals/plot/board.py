@@ -4,7 +4,11 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench_suite.runner.columns import SHOWN, Columns
-from kronbench_suite.studies.rivals.plot.comparisons import RATIOS, by_method, level_with_best
+from kronbench_suite.studies.rivals.plot.comparisons import (
+    TEST_OVER_TRAIN,
+    by_method,
+    level_with_best,
+)
 
 COLUMNS = SHOWN | Columns(
     key=("setting", "method", "measure"),
@@ -23,7 +27,7 @@ def tabulate(frame, item, printed):
             draws = by_method(part, column)
             if draws.empty:
                 continue
-            best = level_with_best(draws, RATIOS[setting], measure != "MSE")
+            best = level_with_best(draws, TEST_OVER_TRAIN, measure != "MSE")
             for method in draws:
                 own, values = part[part["method"] == method], draws[method].dropna()
                 rows.append(
@@ -33,7 +37,7 @@ def tabulate(frame, item, printed):
                         "method": method,
                         "measure": measure,
                         "mean": values.mean(),
-                        "±": half_width(values, RATIOS[setting]),
+                        "±": half_width(values, TEST_OVER_TRAIN),
                         "best": int(method in best),
                         "draws": len(values),
                         "n_train": int(part["n_train"].iloc[0]),

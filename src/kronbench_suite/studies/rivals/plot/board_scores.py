@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from kronbench.intervals import half_width
 from kronbench_suite.report.style import new_figure
 from kronbench_suite.studies.rivals.plot.comparisons import (
-    RATIOS,
+    TEST_OVER_TRAIN,
     TITLES,
     by_method,
     level_with_best,
@@ -41,13 +41,13 @@ def draw(frame, item):
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         panel = axes[datasets.index(dataset), settings.index(setting)]
         draws = by_method(part, "score")
-        best = level_with_best(draws, RATIOS[setting], True)
+        best = level_with_best(draws, TEST_OVER_TRAIN, True)
         for name in draws:
             values, colour = draws[name].dropna(), COLOURS.get(name, KERNELS)
             panel.errorbar(
                 values.mean(),
                 methods.index(name),
-                xerr=half_width(values, RATIOS[setting]),
+                xerr=half_width(values, TEST_OVER_TRAIN),
                 fmt="o",
                 ms=3.5,
                 lw=0.9,

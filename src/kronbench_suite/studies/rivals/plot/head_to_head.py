@@ -19,7 +19,7 @@ def tabulate(frame, item, printed):
         for ours in _OURS:
             for rival in draws:
                 if ours in draws and rival not in _OURS:
-                    entry = dataset, *compared(draws[ours], draws[rival], setting)
+                    entry = dataset, *compared(draws[ours], draws[rival])
                     found.setdefault((setting, ours, rival), []).append(entry)
     rows = []
     for (setting, ours, rival), entries in found.items():
