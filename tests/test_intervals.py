@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
+from kronbench.evaluation import SettingKFold
 from kronbench.intervals import (
     half_of_all,
     half_width,
@@ -65,6 +66,58 @@ def test_what_holds_most_of_all_is_known_up_to_an_interval():
     reach = half_of_all(5, 0.975) * deviation
     held = np.diff(stats.norm.cdf([mean - reach, mean + reach]), axis=0)
     assert (held >= 0.95).mean() > 0.95
+
+
+def scores_of_splits(rng, setting, k, n=2000, m=60, q=120, known=0.4):
+    """Scores (n, k) of random splits with a quarter new, less their mean for what is new.
+
+    Each of n data sets has ``m`` rows and ``q`` columns with effects of half the deviation of the
+    noise. In setting A a share of the pairs is known.
+    """
+
+    def tested(size):
+        """Weights (n, k, size) of the mean of a quarter of the vertices."""
+        return (rng.random((n, k, size)).argsort(axis=2) < size // 4) / (size // 4)
+
+    rows, cols = 0.5 * rng.standard_normal((n, m)), 0.5 * rng.standard_normal((n, q))
+    pairs = rows[:, :, None] + cols[:, None, :] + rng.standard_normal((n, m, q))
+    if setting == "A":
+        pairs = pairs[:, ::2, ::2].reshape(
+            n, m * q // 4
+        )  # a smaller table, as quick as the others
+        rows, cols = rows[:, ::2], cols[:, ::2]
+        pairs = rng.permuted(pairs, axis=1)[:, : int(known * m * q / 4)]
+        quarter = pairs.shape[1] // 4
+        again = [rng.permuted(pairs, axis=1)[:, :quarter].mean(axis=1) for _ in range(k)]
+        scores = np.stack(again, axis=1)
+    else:
+        of_rows = tested(m) if setting in "BD" else np.full((n, k, m), 1 / m)
+        of_cols = tested(q) if setting in "CD" else np.full((n, k, q), 1 / q)
+        scores = (of_rows @ pairs * of_cols).sum(axis=2)
+    for effects, new in ((rows, setting in "BD"), (cols, setting in "CD")):
+        scores -= 0 if new else effects.mean(axis=1, keepdims=True)
+    return scores
+
+
+@pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
+def test_intervals_cover_the_mean_of_what_is_new(setting, k):
+    """Of 2,000 data sets, so that a coverage has the standard error .005."""
+    scores = scores_of_splits(np.random.default_rng(5), setting, k)
+    ratio = SettingKFold(setting, n_splits=4).test_over_train
+    half = interval_factor(k, ratio) * scores.std(axis=1, ddof=1)
+    assert 0.93 <= (abs(scores.mean(axis=1)) <= half).mean() <= 0.97
+    if k == 10 and setting == "D":  # the ratio of the pairs is too small
+        half = interval_factor(k, ratio**2) * scores.std(axis=1, ddof=1)
+        assert (abs(scores.mean(axis=1)) <= half).mean() < 0.9
+
+
+def test_fewer_degrees_widen_an_interval_and_more_than_there_are_do_not():
+    values = np.array([0.1, 0.4, 0.35, 0.2])
+    wide = stats.t.ppf(0.975, 2) / stats.t.ppf(0.975, 3)
+    assert half_width(values, degrees=2) == pytest.approx(wide * half_width(values))
+    assert half_width(values, degrees=8) == half_width(values)
+    assert repeats_needed(1.0, 1.0, degrees=2) == np.ceil(stats.t.ppf(0.975, 2) ** 2)
 
 
 @pytest.mark.parametrize(

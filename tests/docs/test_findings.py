@@ -237,4 +237,4 @@ def test_counts_of_the_board(numbers):
     )
     ranks = numbers["rivals/figure-2"]
     level = ranks.groupby("setting")["group"].sum() - 1
-    assert set(level) == {3, 4}
+    assert set(level) == {4, 5, 6}

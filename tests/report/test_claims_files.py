@@ -175,7 +175,8 @@ def test_an_entry_stands_for_the_product_of_what_it_is_for_the_last_fastest(load
 def test_folds_are_corrected_as_the_protocol_of_the_paper_says(loaded):
     own = GAIN | {"spread": {"over": ["fold"], "test_over_train": 0}}
     found = loaded(entry(check=GAIN), entry(id="b", check=own))
-    assert [claim["check"]["spread"]["test_over_train"] for claim in found] == [0.25, 0]
+    assert [claim["check"]["spread"]["test_over_train"] for claim in found] == [0.3333, 0]
+    assert [claim["check"]["spread"].get("degrees") for claim in found] == [3, None]
 
 
 def test_keys_are_shared_by_a_file_and_folders_are_read_in_order(loaded):

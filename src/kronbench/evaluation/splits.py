@@ -147,8 +147,8 @@ class SettingKFold(PairSplitter):
 
     @property
     def test_over_train(self) -> float:
-        """Test points for each training point, where all pairs are known (for intervals)."""
-        return 1 / (self.n_splits - 1) ** (2 if self.setting == "D" else 1)
+        """Test points for each training point, counted in what is new (for intervals)."""
+        return 1 / (self.n_splits - 1)
 
     @property
     def _n_tests(self):

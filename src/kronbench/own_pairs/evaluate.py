@@ -197,6 +197,8 @@ def _setting_scores(own, recipe, splits, selects, progress):
         values.append((of_model, of_margins, of_model - of_margins))
     # The interval knows that training sets overlap by the share of pairs that is tested.
     ratio = float(np.mean([len(test) / len(train) for train, test in scored]))
+    if recipe.setting == "D":  # of pairs, which is that of the rows times that of the columns
+        ratio = np.sqrt(ratio)
     entries: list[dict] = []
     for name, parts in zip(metrics, np.transpose(values, (2, 1, 0)), strict=True):
         entries.append({"metric": name})

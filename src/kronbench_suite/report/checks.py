@@ -8,7 +8,7 @@ makes one ``Outcome`` of them; docs/verdicts.md says how groups decide. All have
   ``low``, ``high``, ``slow``, ``fast``, ``leader`` and ``name`` are entries of such a column.
 - No rows, or rows without a part of what the claim names: ``NotMeasured``, "not tested".
 - Only ``mostly_at_least`` accepts a missing value: its row misses the bound.
-- ``spread: {over: [fold], test_over_train: 0.25}`` names the columns that tell test sets apart,
+- ``spread: {over: [split], test_over_train: 0.5}`` names the columns that tell test sets apart,
   ``spread: {over: [repetition]}`` those of independent repeats. Differences are paired along them.
 """
 

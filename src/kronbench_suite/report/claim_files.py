@@ -60,8 +60,8 @@ def load_statements(plan: Plan) -> Statements:
                     # Folds share training pairs: the paper's protocol says how much.
                     protocol = plan.papers[paper].get("protocol", {})
                     spread = claim.get("check", {}).get("spread", {})
-                    if "test_over_train" in protocol and spread.get("over") == ["fold"]:
-                        spread.setdefault("test_over_train", protocol["test_over_train"])
+                    if spread.get("over") == ["fold"] and "test_over_train" not in spread:
+                        spread |= protocol.get("spread", {})
                     _check_claim(f"{file}: claim '{claim['id']}'", claim, plan, ids, names_of)
                     statements.claims.append(claim)
     return statements

@@ -27,18 +27,18 @@ def disturbed(frame: pd.DataFrame) -> bool:
 
 
 def means(
-    frame: pd.DataFrame, by: Sequence[str], values: Sequence[str], test_over_train: float = 0.0
+    frame: pd.DataFrame, by: Sequence[str], values: Sequence[str], **spread: float
 ) -> pd.DataFrame:
     """One row for each entry of the columns ``by``: means of ``values`` over its other rows.
 
     The column ``<value> ±`` is half the width of the 95 % interval of a mean, missing for a single
     row, and ``repeats`` is their number; a layout shows both by ``auc: {spread: auc ±}``. Folds
     share training points: give their ``test_over_train`` (:func:`kronbench.intervals.half_width`),
-    such as ``item.protocol["test_over_train"]``. A value that is missing makes its mean missing.
+    such as ``**item.protocol["spread"]``. A value that is missing makes its mean missing.
     """
     groups = frame.groupby(list(by), sort=False)
     shown = groups.size().to_frame("repeats")
     for value in values:
         shown[value] = groups[value].agg(lambda numbers: numbers.mean(skipna=False))
-        shown[f"{value} ±"] = groups[value].agg(half_width, test_over_train)
+        shown[f"{value} ±"] = groups[value].agg(half_width, **spread)
     return shown.reset_index()

@@ -13,6 +13,9 @@ import pandas as pd
 from kronbench.intervals import half_width, repeats_needed
 from kronbench_suite.report.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
+# What a spread says of the width of an interval, as arguments of half_width.
+_WIDTH = ("test_over_train", "level", "degrees")
+
 
 class NotMeasured(Exception):
     """The rows hold too little for a check; the message says what is missing."""
@@ -59,7 +62,7 @@ class Slack:
             return cls.exact(distance)
         if len(values) < 2:
             return cls(distance, -np.inf, np.inf)
-        width = {name: spread[name] for name in ("test_over_train", "level") if name in spread}
+        width = {name: spread[name] for name in _WIDTH if name in spread}
         half = half_width(values, **width)
         needed = repeats_needed(float(values.std(ddof=1)), distance, **width)
         miss = (1 - spread.get("level", 0.95)) / 2
@@ -193,7 +196,7 @@ def stated(values: pd.Series, spread: Mapping | None) -> str:
     if spread is None:
         return f"{mean:.4g}"
     level = spread.get("level", 0.95)
-    half = half_width(values, spread.get("test_over_train", 0.0), level)
+    half = half_width(values, **{name: spread[name] for name in _WIDTH if name in spread})
     if np.isnan(half):
         return f"{mean:.4g} (one split: no spread)"
     names = spread["over"]

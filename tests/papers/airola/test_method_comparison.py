@@ -50,7 +50,9 @@ SPEC = {
 }
 
 
-ITEM = types.SimpleNamespace(protocol={"folds": 9, "test_over_train": 0.25})
+ITEM = types.SimpleNamespace(
+    protocol={"folds": 9, "spread": {"test_over_train": 1 / 3, "degrees": 3}}
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The board: the same splits for all, choices without test labels, ties by paired differences."""
 
 import dataclasses
+import itertools
 import re
 from pathlib import Path
 
@@ -10,15 +11,17 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from kronbench.errors import InputError
-from kronbench.evaluation import additive_scores, mean_of_models
+from kronbench.evaluation import SettingKFold, additive_scores, mean_of_models
+from kronbench.intervals import half_width
 from kronbench.own_pairs.solver_checks import check_keeps_contract
 from kronbench.pairs import PairData
+from kronbench_suite.report.claim_files import load_statements
 from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.studies.field.score_predictions import score_kept
 from kronbench_suite.studies.rivals.measure import board
 from kronbench_suite.studies.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
 from kronbench_suite.studies.rivals.plot import head_to_head, rank_groups
-from kronbench_suite.studies.rivals.plot.comparisons import level_with_best, ranks
+from kronbench_suite.studies.rivals.plot.comparisons import TEST_OVER_TRAIN, level_with_best, ranks
 
 PLAN = next(plan for plan in load_scales() if plan.scale == "smoke")
 SPEC = dict(PLAN.item("rivals", "table-1").parameters)
@@ -67,6 +70,21 @@ def test_labels_of_the_test_pairs_change_no_prediction(nr):
     assert (again["A/0/labels"] == -kept["A/0/labels"]).all()
     for name in QUICK:
         np.testing.assert_array_equal(again[f"A/0/{name}"], kept[f"A/0/{name}"])
+
+
+def test_each_split_draws_a_permutation_of_the_control(nr):
+    problem = board._Problem(nr, spec("permuted kernels"))
+    kernels, drawn = problem.inputs["kernels"], []
+    for setting, draw in (("A", 0), ("A", 1), ("D", 1), ("A", 0)):
+        problem.permute(setting, draw)
+        permuted = problem.inputs["permuted"]
+        for side in ("row_features", "col_features"):  # each keeps its spectrum
+            both = (np.linalg.eigvalsh(getattr(X, side)) for X in (kernels, permuted))
+            np.testing.assert_allclose(*both, atol=1e-9)
+        drawn.append(permuted.row_features)
+    np.testing.assert_array_equal(drawn[0], drawn[3])
+    for one, other in itertools.combinations(drawn[:3], 2):
+        assert not np.array_equal(one, other)
 
 
 def test_what_cannot_be_fitted_is_left_out_with_a_reason(nr):
@@ -155,6 +173,17 @@ def test_boosted_trees_along_their_number_are_those_of_each_number():
     assert np.corrcoef(numbers, path[1])[0, 1] > 0.5
 
 
+@pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
+def test_intervals_and_claims_count_the_quarter_that_is_new(setting):
+    """A quarter of the pairs, or of each side that is new (tests/test_intervals.py: coverage)."""
+    assert SPEC["test_size"] == 1 / 4
+    ratio = SettingKFold(setting, n_splits=4).test_over_train
+    assert pytest.approx(ratio) == TEST_OVER_TRAIN
+    claims = [c for c in load_statements(PLAN).claims if c["id"].startswith("rivals-")]
+    spreads = [c["check"].get("spread", {}) for c in claims if c["item"] == "table-1"]
+    assert {spread["test_over_train"] for spread in spreads if spread} == {round(ratio, 4)}
+
+
 def draws(**means):
     """Ten draws whose scores move together, but for a little noise of each method."""
     rng = np.random.default_rng(4)
@@ -172,10 +201,11 @@ def test_ties_are_those_of_paired_differences():
     assert level_with_best(table, 1 / 3, True) == ["best", "near"]
     assert level_with_best(-table, 1 / 3, False) == ["best", "near"]
     assert level_with_best(table[:1], 1 / 3, True) == list(table)  # one draw tells nothing apart
-    found = ranks(table, "A")
+    found = ranks(table)
     assert found["rank"].tolist() == [1, 2, 3, 4]
     assert found["low"].tolist() == [1, 1, 3, 4]
     assert found["high"].tolist() == [2, 2, 3, 4]
+    assert found["best"].tolist() == [True, True, False, False]
 
 
 def rows(datasets, **means):
@@ -218,6 +248,17 @@ def test_the_group_of_the_first_is_by_the_ranks_of_the_data_sets():
     assert table["group"].to_dict() == {"a": 1, "b": 1, "c": 0}
     assert table["best"].to_dict() == {"a": 3, "b": 3, "c": 0}
     assert table.loc["c", ["rank", "low", "high"]].tolist() == [3, 3, 3]
+
+
+def test_comparisons_of_ranks_share_the_5_percent():
+    """Of eleven methods: by 95 % alone the second is behind, and by 99.5 % it is not."""
+    means = {f"other {k}": 0.5 - k / 100 for k in range(9)}
+    frames = [rows([f"d{k}"], first=0.8, second=0.7, **means) for k in range(9)]
+    frames += [rows([f"e{k}"], first=0.7, second=0.8, **means) for k in range(2)]
+    table = rank_groups.tabulate(pd.concat(frames), None, None).set_index("method")
+    ahead = np.repeat([1.0, -1.0], [9, 2])
+    assert half_width(ahead) < ahead.mean() < half_width(ahead, level=1 - 0.05 / 10)
+    assert table["group"].to_dict() == {"first": 1, "second": 1} | dict.fromkeys(means, 0)
 
 
 def test_the_method_of_the_tutorial_keeps_the_contract(tmp_path, monkeypatch):

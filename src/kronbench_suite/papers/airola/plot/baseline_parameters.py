@@ -9,9 +9,12 @@ def tabulate(frame, item, printed):
     """One row for each data set, method and value; the paper has one number for each method."""
 
     def numbers(part):
-        row = {"λ": weight(part), "ours": part["auc"].mean(skipna=False)}
-        row |= {"paper": printed_number(printed, part)}
-        half = half_width(part["auc"], item.protocol["test_over_train"])
-        return row | {"±": half, "test sets": len(part)}
+        return {
+            "λ": weight(part),
+            "ours": part["auc"].mean(skipna=False),
+            "paper": printed_number(printed, part),
+            "±": half_width(part["auc"], **item.protocol["spread"]),
+            "test sets": len(part),
+        }
 
     return rows_by(frame, ["dataset", "method", "n_neighbors", "reg"], numbers)

@@ -7,12 +7,16 @@ from kronbench_suite.report.numbers import rows_by
 
 def tabulate(frame, item, printed):
     """One row for each size, method and weight; means over folds."""
-    correction = item.protocol["test_over_train"]
+    correction = item.protocol["spread"]
 
     def numbers(part):
-        auc, over = part["auc"], part["over_weights"]
-        row = {"λ": weight(part), "AUC": auc.mean(skipna=False), "±": half_width(auc, correction)}
-        row |= {"over weights": over.mean(skipna=False)}
-        return row | {"± over weights": half_width(over, correction), "test sets": len(part)}
+        return {
+            "λ": weight(part),
+            "AUC": part["auc"].mean(skipna=False),
+            "±": half_width(part["auc"], **correction),
+            "over weights": part["over_weights"].mean(skipna=False),
+            "± over weights": half_width(part["over_weights"], **correction),
+            "test sets": len(part),
+        }
 
     return rows_by(frame, ["dataset", "size", "method", "reg"], numbers)

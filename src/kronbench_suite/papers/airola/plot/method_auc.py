@@ -18,12 +18,17 @@ def tabulate(frame, item, printed):
         if not selected.empty:
             low, high = selected.iloc[:, 0].agg(["min", "max"])
             chosen = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        # Folds share training pairs, boards do not.
-        correction = item.protocol["test_over_train"] * part["cross_validated"].all()
-        row = {"ours": ours, "paper": paper, "difference": ours - paper}
-        row |= {"spread": part["auc"].std(), "±": half_width(part["auc"], correction)}
-        row |= {"test sets": len(part), "chosen": chosen}
-        row["on edge"] = part["on_edge"].sum(min_count=1)
-        return row | {"scored by": ", ".join(part["scored_by"].dropna().unique())}
+        correction = item.protocol["spread"] if part["cross_validated"].all() else {}
+        return {
+            "ours": ours,
+            "paper": paper,
+            "difference": ours - paper,
+            "spread": part["auc"].std(),
+            "±": half_width(part["auc"], **correction),
+            "test sets": len(part),
+            "chosen": chosen,
+            "on edge": part["on_edge"].sum(min_count=1),
+            "scored by": ", ".join(part["scored_by"].dropna().unique()),
+        }
 
     return rows_by(frame, ["dataset", "method"], numbers)

@@ -53,6 +53,7 @@ def run(spec, data, rng):
     draws = list(itertools.product(spec["settings"], range(spec["repetitions"])))
     for setting, draw in tqdm(draws, desc=data.name, unit="split"):
         split = problem.split(setting, draw)
+        problem.permute(setting, draw)
         pairs = problem.inputs["kernels"][split.test]
         kept |= {
             f"{setting}/{draw}/rows": pairs.rows,
@@ -117,13 +118,8 @@ class _Problem:
         normalized = "target_similarity_normalized" in data.arrays
         of_targets = "target_similarity_normalized" if normalized else "target_similarity"
         kernels = [unit_kernel(data[name]) for name in ("drug_similarity", of_targets)]
-        orders = [
-            generator(spec["seed"], "permuted", data.name, len(K)).permutation(len(K))
-            for K in kernels
-        ]
-        permuted = [K[np.ix_(p, p)] for K, p in zip(kernels, orders, strict=True)]
         components = [principal_components(K, spec["components"]) for K in kernels]
-        sides = {"kernels": kernels, "permuted": permuted, "components": components}
+        sides = {"kernels": kernels, "components": components}
         self.inputs = {name: PairData(*pair, rows, cols) for name, pair in sides.items()}
 
     def split(self, setting, draw):
@@ -142,6 +138,14 @@ class _Problem:
         ]
         # positions among all pairs; of a complete split all pairs of the training vertices train
         return SimpleNamespace(train=train, test=test, inner=inner, seed=seed, complete=whole)
+
+    def permute(self, setting, draw):
+        """Draw the kernels of the control for one split, whose chance its intervals then have."""
+        X, spec = self.inputs["kernels"], self.spec
+        rng = generator(spec["seed"], "permuted", self.name, setting, draw)
+        orders = rng.permutation(X.n_rows), rng.permutation(X.n_cols)
+        kernels = zip((X.row_features, X.col_features), orders, strict=True)
+        self.inputs["permuted"] = X.with_features(*(K[np.ix_(p, p)] for K, p in kernels))
 
     def scores(self, test, scores, of_classes=False):
         """The scores of the test pairs; those of pairs with numbers only where there are any."""

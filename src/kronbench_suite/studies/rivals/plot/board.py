@@ -4,7 +4,11 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench_suite.runner.columns import SHOWN, Columns
-from kronbench_suite.studies.rivals.plot.comparisons import RATIOS, by_method, level_with_best
+from kronbench_suite.studies.rivals.plot.comparisons import (
+    TEST_OVER_TRAIN,
+    by_method,
+    level_with_best,
+)
 
 COLUMNS = SHOWN | Columns(
     key=("setting", "method", "measure"),
@@ -16,16 +20,16 @@ _MEASURES |= {"interaction": "interaction"}
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, setting, method and measure; means are over draws."""
+    """One row for each data set, setting, method and measure; means are over repetitions."""
     rows = []
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         for measure, column in _MEASURES.items():
-            draws = by_method(part, column)
-            if draws.empty:
+            repetitions = by_method(part, column)
+            if repetitions.empty:
                 continue
-            best = level_with_best(draws, RATIOS[setting], measure != "MSE")
-            for method in draws:
-                own, values = part[part["method"] == method], draws[method].dropna()
+            best = level_with_best(repetitions, TEST_OVER_TRAIN, measure != "MSE")
+            for method in repetitions:
+                own, values = part[part["method"] == method], repetitions[method].dropna()
                 rows.append(
                     {
                         "dataset": dataset,
@@ -33,7 +37,7 @@ def tabulate(frame, item, printed):
                         "method": method,
                         "measure": measure,
                         "mean": values.mean(),
-                        "±": half_width(values, RATIOS[setting]),
+                        "±": half_width(values, TEST_OVER_TRAIN),
                         "best": int(method in best),
                         "repetitions": len(values),
                         "n_train": int(part["n_train"].iloc[0]),

@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from kronbench.intervals import half_width
 from kronbench_suite.report.style import new_figure
 from kronbench_suite.studies.rivals.plot.comparisons import (
-    RATIOS,
+    TEST_OVER_TRAIN,
     TITLES,
     by_method,
     level_with_best,
@@ -32,7 +32,7 @@ def legend(figure, filled, empty):
 
 
 def draw(frame, item):
-    """Means over draws with 95 % intervals; filled where tied with the best of the panel."""
+    """Means over repetitions with 95 % intervals; filled where tied with the best of the panel."""
     datasets = list(frame["dataset"].unique())
     methods = list(frame["method"].unique())[::-1]
     settings = list(frame["setting"].unique())
@@ -40,14 +40,14 @@ def draw(frame, item):
     figure, axes = new_figure(*size, height=1.75, sharey=True, sharex="row")
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         panel = axes[datasets.index(dataset), settings.index(setting)]
-        draws = by_method(part, "score")
-        best = level_with_best(draws, RATIOS[setting], True)
-        for name in draws:
-            values, colour = draws[name].dropna(), COLOURS.get(name, KERNELS)
+        repetitions = by_method(part, "score")
+        best = level_with_best(repetitions, TEST_OVER_TRAIN, True)
+        for name in repetitions:
+            values, colour = repetitions[name].dropna(), COLOURS.get(name, KERNELS)
             panel.errorbar(
                 values.mean(),
                 methods.index(name),
-                xerr=half_width(values, RATIOS[setting]),
+                xerr=half_width(values, TEST_OVER_TRAIN),
                 fmt="o",
                 ms=3.5,
                 lw=0.9,

@@ -1,12 +1,13 @@
-"""Means over draws with intervals, and which methods these cannot tell apart."""
+"""Means over repetitions with intervals, and which methods these cannot tell apart."""
 
 import numpy as np
 import pandas as pd
 
 from kronbench.intervals import half_width
 
-# Test over training pairs of a draw, of which a quarter of a side is new (A, B, C) or both (D).
-RATIOS = {"A": 1 / 3, "B": 1 / 3, "C": 1 / 3, "D": 1 / 9}
+# A quarter of what is new tests in each setting: of the pairs (A), or of a side (B, C), or of each
+# side (D), where kronbench.intervals derives why pairs are not counted.
+TEST_OVER_TRAIN = 1 / 3
 TITLES = {
     "A": "A: known vertices",
     "B": "B: new drugs",
@@ -16,26 +17,33 @@ TITLES = {
 
 
 def by_method(part, value):
-    """``value`` of one data set and setting: draws (k) by methods, in their order."""
+    """``value`` of one data set and setting: repetitions (k) by methods, in their order."""
     table = part.pivot_table(index="repetition", columns="method", values=value, sort=False)
     return table[[name for name in part["method"].unique() if name in table]]
 
 
-def compared(one, other, setting):
+def compared(one, other, level=0.95):
     """1 where ``one`` is surely larger, -1 where smaller, 0 where 95 % cannot tell; its lead."""
     paired = (one - other).dropna()
     lead = float(paired.mean())
-    return int(np.sign(lead)) if abs(lead) > half_width(paired, RATIOS[setting]) else 0, lead
+    return int(np.sign(lead)) if abs(lead) > half_width(
+        paired, TEST_OVER_TRAIN, level
+    ) else 0, lead
+
+
+def shared_level(n_methods):
+    """The level of a method's comparisons with all others, which share the 5 % (Bonferroni)."""
+    return 1 - 0.05 / max(1, n_methods - 1)
 
 
 def level_with_best(table, test_over_train, largest):
     """The method of the best mean, and those whose 95 % interval of the difference has zero.
 
-    ``table`` has a row for each draw or split. The 5 % are shared by the comparisons; of one split
-    all methods are level, since nothing tells them apart.
+    ``table`` has a row for each draw, split, or data set. The 5 % are shared by the comparisons;
+    of one row all methods are level, since nothing tells them apart.
     """
     best = table.mean().idxmax() if largest else table.mean().idxmin()
-    level = 1 - 0.05 / max(1, table.shape[1] - 1)
+    level = shared_level(table.shape[1])
     apart = {name: (table[name] - table[best]).dropna() for name in table}
     return [
         name
@@ -44,18 +52,20 @@ def level_with_best(table, test_over_train, largest):
     ]
 
 
-def ranks(draws, setting):
+def ranks(repetitions):
     """For each method ``low``, one more than are surely better, and ``high``, less those worse.
 
-    ``rank`` is that of its mean.
+    ``rank`` is that of its mean; ``best`` says that it cannot be told from the best.
     """
+    level = shared_level(repetitions.shape[1])
     signs = pd.DataFrame(
         {
-            name: [compared(draws[name], draws[other], setting)[0] for other in draws]
-            for name in draws
+            name: [compared(repetitions[name], repetitions[other], level)[0] for other in repetitions]
+            for name in repetitions
         },
-        index=draws.columns,
+        index=repetitions.columns,
     )
-    means = draws.mean().rank(ascending=False)
+    means = repetitions.mean().rank(ascending=False)
     low, high = 1 + (signs < 0).sum(), len(signs) - (signs > 0).sum()
-    return pd.DataFrame({"rank": means, "low": low, "high": high})
+    best = repetitions.columns.isin(level_with_best(repetitions, TEST_OVER_TRAIN, largest=True))
+    return pd.DataFrame({"rank": means, "low": low, "high": high, "best": best})

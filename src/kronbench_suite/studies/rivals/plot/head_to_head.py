@@ -15,11 +15,11 @@ def tabulate(frame, item, printed):
     """One row in words for each setting; one for each setting, method of ours and rival."""
     found, losses = {}, {}
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
-        draws = by_method(part, "score")
+        repetitions = by_method(part, "score")
         for ours in _OURS:
-            for rival in draws:
-                if ours in draws and rival not in _OURS:
-                    entry = dataset, *compared(draws[ours], draws[rival], setting)
+            for rival in repetitions:
+                if ours in repetitions and rival not in _OURS:
+                    entry = dataset, *compared(repetitions[ours], repetitions[rival])
                     found.setdefault((setting, ours, rival), []).append(entry)
     rows = []
     for (setting, ours, rival), entries in found.items():

@@ -3,10 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from kronbench.intervals import half_width
 from kronbench_suite.report.style import new_figure
 from kronbench_suite.studies.rivals.plot.board_scores import COLOURS, KERNELS, legend
-from kronbench_suite.studies.rivals.plot.comparisons import TITLES, by_method, ranks
+from kronbench_suite.studies.rivals.plot.comparisons import (
+    TITLES,
+    by_method,
+    level_with_best,
+    ranks,
+)
 
 
 def tabulate(frame, item, printed):
@@ -14,15 +18,15 @@ def tabulate(frame, item, printed):
     rows = []
     for setting, of_setting in frame.groupby("setting", sort=False):
         tables = {
-            dataset: ranks(by_method(part, "score"), setting)
+            dataset: ranks(by_method(part, "score"))
             for dataset, part in of_setting.groupby("dataset", sort=False)
         }
         common = set.intersection(*(set(table.index) for table in tables.values()))
         ranked = pd.DataFrame({name: table["rank"] for name, table in tables.items()})
         ranked = ranked.loc[[name for name in ranked.index if name in common]]
-        first = ranked.mean(axis=1).idxmin()
+        # data sets are independent repeats here, so that nothing is corrected
+        level = level_with_best(ranked.T, 0.0, largest=False)
         for method in ranked.index:
-            behind = ranked.loc[method] - ranked.loc[first]
             entries = [table.loc[method] for table in tables.values()]
             rows.append(
                 {
@@ -32,8 +36,8 @@ def tabulate(frame, item, printed):
                     "rank": ranked.loc[method].mean(),
                     "low": np.mean([entry["low"] for entry in entries]),
                     "high": np.mean([entry["high"] for entry in entries]),
-                    "group": int(not behind.mean() > half_width(behind)),
-                    "best": sum(entry["low"] == 1 for entry in entries),
+                    "group": int(method in level),
+                    "best": int(sum(entry["best"] for entry in entries)),
                     "data sets": len(entries),
                     "source": frame["source"].iloc[0],
                 }
