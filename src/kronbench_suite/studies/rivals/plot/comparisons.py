@@ -60,7 +60,9 @@ def ranks(repetitions):
     level = shared_level(repetitions.shape[1])
     signs = pd.DataFrame(
         {
-            name: [compared(repetitions[name], repetitions[other], level)[0] for other in repetitions]
+            name: [
+                compared(repetitions[name], repetitions[other], level)[0] for other in repetitions
+            ]
             for name in repetitions
         },
         index=repetitions.columns,
