@@ -30,7 +30,9 @@ def test_means_have_the_interval_of_students_distribution_over_the_other_rows():
 
 def test_folds_that_share_points_have_wider_intervals_and_a_missing_number_no_mean():
     frame = pd.DataFrame({"method": ["A"] * 3 + ["B"] * 2, "auc": [0.1, 0.4, 0.2, 0.5, np.nan]})
-    plain, folds = (means(frame, ["method"], ["auc"], share) for share in (0.0, 0.25))
+    plain, folds = (
+        means(frame, ["method"], ["auc"], test_over_train=share) for share in (0.0, 0.25)
+    )
     wider = folds["auc ±"][0] / plain["auc ±"][0]
     assert wider == pytest.approx(np.sqrt((1 / 3 + 0.25) / (1 / 3)))
     assert np.isnan(folds["auc"][1])
