@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from kronbench import InputError
-from kronbench.io import read_table
+from kronbench.io import read_fasta, read_table
 
 
 def test_ids_stay_text_and_numbers_are_numbers(tmp_path):
@@ -79,3 +79,47 @@ def test_what_is_no_table_is_one_sentence(tmp_path, content, sentence):
     assert sentence in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+FASTA = b">P1 kinase\r\nMKV\r\nLL mk\r\n\r\n>sp|P2|X_HUMAN\r\nACD\r\n"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_sequences_by_the_first_word_of_their_headers(tmp_path, packed):
+    path = tmp_path / ("t.fa.gz" if packed else "t.fasta")
+    path.write_bytes(gzip.compress(FASTA) if packed else b"\xef\xbb\xbf" + FASTA)
+    found = read_fasta(str(path))
+    assert found.to_dict() == {"P1": "MKVLLmk", "sp|P2|X_HUMAN": "ACD"}
+    assert (found.name, found.index.name) == ("sequence", "id")
+    assert found.attrs["file"] == str(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", " does not begin with a line '>id': give a FASTA file"),
+        (b"id,sequence\nP1,MKV\n", " does not begin with a line '>id'"),
+        (b"MKV\n>P1\nMKV\n", " does not begin with a line '>id'"),
+        (b">P1\nMK\n\n>P2 text\n \n>P3\nMK\n", ", line 4: 'P2' has no sequence: give it one"),
+        (b">P1\nMK\n>P2\n", ", line 3: 'P2' has no sequence"),
+        (b">P1\nMK\n> \nMK\n", ", line 3: '' has no id of its own: give it one"),
+        (b">P1\nMK\n>P2\nMK\n>P1 b\nML\n", ", line 5: 'P1' has no id of its own"),
+        (b">P1\n\xff\xfe\n", " is not text in UTF-8"),
+        (None, " is a folder"),
+    ],
+)
+def test_what_is_no_fasta_is_one_sentence(tmp_path, content, sentence):
+    path = tmp_path / "t.fasta"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_fasta(path)
+    assert str(caught.value).startswith(f"{path}{sentence}")
+
+
+def test_a_packed_fasta_that_is_cut_is_one_sentence(tmp_path):
+    path = tmp_path / "t.fasta.gz"
+    path.write_bytes(gzip.compress(FASTA)[:-4])
+    with pytest.raises(InputError, match="is not a complete gzip file"):
+        read_fasta(path)
+    with pytest.raises(InputError, match=r"none\.fasta cannot be read: No such file"):
+        read_fasta(tmp_path / "none.fasta")

@@ -18,6 +18,7 @@ _EXTRAS = {
     ),
     "rivals": ("hiclass", "lightgbm", "networkx"),
     "parquet": ("pyarrow",),
+    "chem": ("rdkit",),
 }
 
 

@@ -1,4 +1,4 @@
-"""Tables of pairs and of vertices from CSV, TSV and Parquet files, with ids kept as text."""
+"""Tables from CSV, TSV and Parquet files, and sequences from FASTA; ids are kept as text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import csv
 import difflib
 import gzip
 import io
+import itertools
 import os
 import stat
 import unicodedata
@@ -68,9 +69,50 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     return frame
 
 
+def read_fasta(path: str | Path) -> pd.Series:
+    """The sequences of a FASTA file by their ids, such as those of proteins.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file in UTF-8 with any name, packed by gzip if it ends in ``.gz``. A record is a line
+        ``>id text`` and the lines of its sequence below, whose blanks are left out.
+
+    Returns
+    -------
+    Series of str
+        By the first word of each header: of UniProt's ``>sp|P00533|EGFR_HUMAN ...`` that is
+        ``sp|P00533|EGFR_HUMAN``. ``attrs["file"]`` is the path, which errors then name.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    check_readable(path)
+    try:
+        with open_table(path) as file:
+            lines = file.read().decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    starts = [at for at, line in enumerate(lines) if line.startswith(">")]
+    if not starts or "".join(lines[: starts[0]]).strip():
+        raise InputError(f"{path} does not begin with a line '>id': give a FASTA file")
+    records: dict[str, str] = {}
+    for start, end in itertools.pairwise([*starts, len(lines)]):
+        # The first word behind ">", and all that stands below it without blanks.
+        name = "".join(lines[start][1:].split()[:1])
+        sequence = "".join("".join(lines[start + 1 : end]).split())
+        if not name or not sequence or name in records:
+            wanted = "sequence" if name and not sequence else "id of its own"
+            raise InputError(f"{path}, line {start + 1}: '{name}' has no {wanted}: give it one")
+        records[name] = sequence
+    found = pd.Series(records, name="sequence").rename_axis("id")
+    found.attrs["file"] = str(path)
+    return found
+
+
 @contextlib.contextmanager
 def open_table(path: Path) -> Iterator[Any]:
-    """A table's bytes, unpacked where it is packed by gzip."""
+    """The bytes of a table or of sequences, unpacked where they are packed by gzip."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield file
@@ -78,6 +120,8 @@ def open_table(path: Path) -> Iterator[Any]:
         raise InputError(
             f"{path} is not a complete gzip file ({error}): compress it again"
         ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8: save it in UTF-8") from None
 
 
 def check_readable(path: str | Path) -> None:
@@ -155,8 +199,6 @@ def _read_text(path, separator, ids):
                 encoding="utf-8-sig",
                 low_memory=False,
             )
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not text in UTF-8: save the table in UTF-8") from None
     except csv.Error as error:  # of the header
         raise InputError(f"{path} has a header that cannot be read: {error}") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:

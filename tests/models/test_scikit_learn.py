@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from kronbench import PairData
 from kronbench.models import CSILSSVM, HierarchicalNewtonClassifier
-from tests.models.test_every_estimator import CLASSES, EXAMPLES, of_pairs
+from tests.models.test_every_estimator import EXAMPLES, OF_TEXTS, of_pairs
 
 KINDS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
@@ -91,7 +91,8 @@ def as_estimator(example):
 
 FIRST = {type(example[0]): example for example in reversed(EXAMPLES)}
 ESTIMATORS = [
-    *(as_estimator(FIRST[cls]) for cls in sorted(CLASSES, key=str)),
+    *(as_estimator(FIRST[cls]) for cls in sorted(FIRST, key=str)),
+    *OF_TEXTS,
     CSILSSVM(task="regression"),
     CSILSSVM(decomposition="cholesky"),
     HierarchicalNewtonClassifier(kernel="gaussian", gamma=0.5),

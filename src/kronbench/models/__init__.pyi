@@ -6,10 +6,12 @@ from .hierarchical_newton import (
 )
 from .hierarchical_newton_cv import HierarchicalNewtonCV as HierarchicalNewtonCV
 from .independent_ridge import IndependentRidge as IndependentRidge
+from .kmer_spectrum import KmerSpectrum as KmerSpectrum
 from .kron_newton import KronNewton as KronNewton
 from .kron_ridge import KronRidge as KronRidge
 from .kron_ridge_cv import KronRidgeCV as KronRidgeCV
 from .kron_svm import KronSVM as KronSVM
+from .morgan_fingerprints import MorganFingerprints as MorganFingerprints
 from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM
 from .pair_sgd import PairSGD as PairSGD

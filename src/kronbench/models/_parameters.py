@@ -30,6 +30,7 @@ from kronbench.linalg.gram_matrix import KERNELS
 POSITIVE = Interval(Real, 0, None, closed="neither")
 AT_LEAST_0 = Interval(Real, 0, None, closed="left")
 COUNT = Interval(Integral, 1, None, closed="left")
+UP_TO_5 = Interval(Integral, 1, 5, closed="both")
 COUNT_FROM_0 = Interval(Integral, 0, None, closed="left")
 KERNEL = [StrOptions(set(KERNELS)), callable]
 WIDTH = [POSITIVE, None]  # gamma of a Gaussian kernel; other kernels have none
