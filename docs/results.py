@@ -21,7 +21,7 @@ from kronbench_suite.report.verdicts import (
     VERDICTS,
     read_verdicts,
 )
-from kronbench_suite.runner.accepted_run import accepted_jobs, files_of
+from kronbench_suite.runner.accepted_tables import accepted_jobs, files_of
 from kronbench_suite.runner.items import measurements
 
 PAGE = Path(__file__).parent / "reference" / "generated" / "results.md"

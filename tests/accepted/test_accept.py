@@ -20,7 +20,7 @@ from kronbench_suite.accepted.compare import compare, read_run
 from kronbench_suite.cli import main
 from kronbench_suite.report import accepted_page, render
 from kronbench_suite.report.page import write_report
-from kronbench_suite.runner.accepted_run import (
+from kronbench_suite.runner.accepted_tables import (
     accepted_text,
     cost,
     files_of,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kronbench_suite.report.page import findings
-from kronbench_suite.runner.accepted_run import numbers_in
+from kronbench_suite.runner.accepted_tables import numbers_in
 from tests.docs.pages import ROOT
 
 TEXT = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())

@@ -14,7 +14,7 @@ import yaml
 
 from kronbench.files import UNFINISHED
 from kronbench_suite.accepted.compare import Run, compare
-from kronbench_suite.runner.accepted_run import records_of
+from kronbench_suite.runner.accepted_tables import records_of
 from kronbench_suite.runner.read_results import read_table
 from tests.helpers import ROOT, WITHOUT_PACKAGE, copy_checkout
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kronbench_suite.report import claims
+from kronbench_suite.report import judge
 from kronbench_suite.report.checks import CHECKS
 from kronbench_suite.report.verdicts import UNTESTED
 
@@ -44,7 +44,7 @@ def moved_by(claim, frame, scale):
 
     Spoiled are the rows that the verdict rests on.
     """
-    verdict = claims.judge(claim, frame, scale).verdict
+    verdict = judge.judge(claim, frame, scale).verdict
     if verdict == UNTESTED:
         return verdict, set()
     check = dict(claim["check"])
@@ -53,5 +53,5 @@ def moved_by(claim, frame, scale):
     return verdict, {
         name
         for name, spoiled in corrupted(frame, column_of(check), rows)
-        if claims.judge(claim, spoiled, scale).verdict != verdict
+        if judge.judge(claim, spoiled, scale).verdict != verdict
     }

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kronbench_suite.report.claim_files import load_statements, shown_by
-from kronbench_suite.runner.accepted_run import numbers_in
+from kronbench_suite.runner.accepted_tables import numbers_in
 from kronbench_suite.runner.plans import load_plan
 from tests.helpers import ROOT, merged
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kronbench.errors import InputError
-from kronbench_suite.report import claim_files, claims
+from kronbench_suite.report import claim_files, judge
 from kronbench_suite.report.verdicts import UNTESTED
 from kronbench_suite.resources import PaperFolder
 from kronbench_suite.runner.plans import load_plan
@@ -73,7 +73,7 @@ def test_a_sentence_without_check_gives_its_reason(loaded, plan):
     words = entry(untestable="the paper gives no number")
     del words["check"], words["strictness"]
     (claim,) = loaded(words)
-    judged = claims.judge(claim, pd.DataFrame(), "smoke")
+    judged = judge.judge(claim, pd.DataFrame(), "smoke")
     assert (judged.verdict, judged.measured) == (UNTESTED, "the paper gives no number")
 
 
@@ -85,7 +85,7 @@ def test_a_column_that_is_not_there_is_named_by_the_verdict(loaded, change):
     """Another scale may have it."""
     (claim,) = loaded(entry(check=AUC | change))
     rows = {"dataset": "Ki", "source": "mirror", "method": "LibSVM", "size": 1, "auc": 0.9}
-    judged = claims.judge(claim, pd.DataFrame([rows]), "smoke")
+    judged = judge.judge(claim, pd.DataFrame([rows]), "smoke")
     assert judged.verdict == UNTESTED
     assert any(name in judged.measured for name in ("'deviation'", "'solver'", "'reg'"))
 

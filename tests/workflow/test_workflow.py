@@ -10,7 +10,7 @@ import pytest
 
 from kronbench_suite.accepted.compare import compare, markdown, moved, read_run
 from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.report.claims import rows_of
+from kronbench_suite.report.judge import rows_of
 from kronbench_suite.report.page import sentences
 from kronbench_suite.runner.plans import load_plan
 from tests import helpers

@@ -9,7 +9,7 @@ from pathlib import Path
 from kronbench.datasets import describe
 from kronbench.errors import InputError
 from kronbench.files import os_error_advice
-from kronbench_suite.runner.accepted_run import cost, memory_mb, minutes
+from kronbench_suite.runner.accepted_tables import cost, memory_mb, minutes
 from kronbench_suite.runner.plans import check_scale, load_plan
 from kronbench_suite.runner.end_with_workflow import mark_jobs
 from kronbench_suite.runner.provenance import (

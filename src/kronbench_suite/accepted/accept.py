@@ -10,7 +10,7 @@ import pandas as pd
 from kronbench.errors import InputError
 from kronbench.files import checked, read_json, replacing
 from kronbench_suite.report.verdicts import moved_since_accepted, read_verdicts
-from kronbench_suite.runner.accepted_run import files_of, joined, packed, surroundings
+from kronbench_suite.runner.accepted_tables import files_of, joined, packed, surroundings
 from kronbench_suite.runner.items import Plan, measurements
 from kronbench_suite.runner.read_results import read_sidecar
 

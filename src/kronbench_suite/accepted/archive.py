@@ -13,7 +13,7 @@ from pathlib import Path
 from kronbench.errors import InputError
 from kronbench.files import checked, replacing
 from kronbench_suite.resources import checkout_path
-from kronbench_suite.runner.accepted_run import surroundings
+from kronbench_suite.runner.accepted_tables import surroundings
 
 MANIFEST, CRATE = "manifest-sha256.txt", "ro-crate-metadata.json"
 

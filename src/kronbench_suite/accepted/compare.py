@@ -12,7 +12,12 @@ from pandas.api.types import is_numeric_dtype
 
 from kronbench.errors import InputError
 from kronbench_suite.report.verdicts import CONTRADICTED, moves, read_verdicts
-from kronbench_suite.runner.accepted_run import numbers_in, records_of, short_items, surroundings
+from kronbench_suite.runner.accepted_tables import (
+    numbers_in,
+    records_of,
+    short_items,
+    surroundings,
+)
 from kronbench_suite.runner.columns import recorded
 
 # The kinds of differences in their order, with the title of each; the last two are no moves.

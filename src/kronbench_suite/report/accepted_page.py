@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from kronbench.errors import InputError
 from kronbench_suite.report.page import write_report
 from kronbench_suite.report.render import render
-from kronbench_suite.runner.accepted_run import accepted_jobs, accepted_text, files_of
+from kronbench_suite.runner.accepted_tables import accepted_jobs, accepted_text, files_of
 from kronbench_suite.runner.items import Item, Plan
 
 

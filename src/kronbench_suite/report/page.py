@@ -17,7 +17,7 @@ from kronbench.errors import InputError
 from kronbench.files import checked, read_json, replacing_all, write_text
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.report.claims import Verdict, control, judge_all
+from kronbench_suite.report.judge import Verdict, control, judge_all
 from kronbench_suite.report.layout import arrange, long_table
 from kronbench_suite.report.outcomes import Outcome
 from kronbench_suite.report.render import templates
@@ -36,7 +36,7 @@ from kronbench_suite.report.verdicts import (
     moved_since_accepted,
 )
 from kronbench_suite.resources import ADDED_PAPERS, package_path
-from kronbench_suite.runner.accepted_run import UNKNOWN, changed_since
+from kronbench_suite.runner.accepted_tables import UNKNOWN, changed_since
 from kronbench_suite.runner.columns import columns_shown
 from kronbench_suite.runner.items import RESULTS, Plan, measurements
 from kronbench_suite.runner.read_results import origin, read_numbers, read_sidecars

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from kronbench.errors import InputError
-from kronbench_suite.runner.accepted_run import records_of, short_items
+from kronbench_suite.runner.accepted_tables import records_of, short_items
 from kronbench_suite.runner.items import Plan
 
 VERDICTS = ("holds", "undecided", "contradicted", "not tested")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kronbench.intervals import half_width
-from kronbench_suite.report import claims
+from kronbench_suite.report import judge
 from tests.helpers import seal
 from tests.report.test_report import claim, curves, write_results
 
@@ -25,7 +25,7 @@ def results(plan, name="figure-3", *, frame=None, source="mirror", **more):
 def verdict(plan, entry, **more):
     """The verdict of an entry on curves of an AUC of 0.6."""
     results(plan, **more)
-    (result,) = claims.judge_all([entry], plan)
+    (result,) = judge.judge_all([entry], plan)
     return result
 
 
@@ -143,7 +143,7 @@ SPEED = {"value": "seconds", "between": "method", "slow": "slow", "fast": "fast"
 def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, expected):
     rows = TIMES.assign(seconds=seconds, busy=[bool(row) for row in busy])
     entry = claim(kind="ratio", by=["dataset"], bound=10, **SPEED) | {"timing": True}
-    found = claims.judge(entry, rows, "smoke", waiting=0.2)  # 2 / (1 - 0.2) = 2.5
+    found = judge.judge(entry, rows, "smoke", waiting=0.2)  # 2 / (1 - 0.2) = 2.5
     assert found.verdict == expected
     assert ("at most 2.5 times" in found.measured) == (expected != UNTESTED)
     # as a quotient of times in one column, which load may make too small as well
@@ -152,15 +152,15 @@ def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, exp
     rows["busy"] = [any(busy[:2]), any(busy[2:])]
     check = claim(kind="at_least", value="speed", bound=10)
     entry = check | {"timing": True}
-    assert claims.judge(entry, rows, "smoke", waiting=0.2).verdict == expected
+    assert judge.judge(entry, rows, "smoke", waiting=0.2).verdict == expected
     # without a record of the waiting, only calm rows count
-    found = claims.judge(entry, rows, "smoke")
+    found = judge.judge(entry, rows, "smoke")
     assert (found.verdict, found.measured) == (UNTESTED, "the machine was busy")
     # nor does it matter how busy other rows were, or all of them for what is no time
     calm = claim(kind="at_least", value="speed", bound=0, where="not busy") | {"timing": True}
-    assert claims.judge(calm, rows.assign(busy=[False, True]), "smoke").verdict == "holds"
+    assert judge.judge(calm, rows.assign(busy=[False, True]), "smoke").verdict == "holds"
     untimed = "holds" if quotient.min() >= 10 else "contradicted"
-    assert claims.judge(check, rows, "smoke").verdict == untimed
+    assert judge.judge(check, rows, "smoke").verdict == untimed
 
 
 def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
@@ -172,7 +172,7 @@ def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
     entry = claim(
         kind="at_least", value="auc", bound=0.57, spread={"over": ["repetition"], "new_data": 0.25}
     )  # fmt: skip
-    found = claims.judge(entry, rows, "smoke")
+    found = judge.judge(entry, rows, "smoke")
     wide = half_width(rows["auc"], 0.25)  # corrected for the points that repetitions share
     mean = rows["auc"].mean()
     assert found.verdict == "holds"
@@ -246,7 +246,7 @@ def test_selections_are_counted_over_the_rows_that_decide(check, column, count, 
             column: [0, count, 1, 2], "source": "mirror",
         }
     )  # fmt: skip
-    judged = claims.judge(claim(value="auc", **check), frame, "smoke")
+    judged = judge.judge(claim(value="auc", **check), frame, "smoke")
     assert judged.measured.endswith(f"dataset Ki){text}")
 
 
@@ -273,7 +273,7 @@ def test_the_control_takes_the_rows_of_each_claim(plan, monkeypatch, where):
         {"dataset": "Ki", "method": ["a", "b"], "ours": [0.7, 0.9], "±": 0.01, "repetitions": 10,
          "paper": [0.7, 0.9], "source": "mirror"}
     )  # fmt: skip
-    monkeypatch.setattr(claims, "rows_of", lambda claim, plan: rows)
+    monkeypatch.setattr(judge, "rows_of", lambda claim, plan: rows)
     check = {
         "kind": "one_more_repetition",
         "names": ["a", "b"],
@@ -282,4 +282,4 @@ def test_the_control_takes_the_rows_of_each_claim(plan, monkeypatch, where):
     }
     check |= {"interval": "±", "repeats": "repetitions"} | ({"where": where} if where else {})
     expected = {} if where == "dataset == 'E'" else {"contradicted": 2}
-    assert claims.control([claim(**check)], plan) == expected
+    assert judge.control([claim(**check)], plan) == expected
