@@ -1,5 +1,7 @@
 """Fingerprints of molecules from their SMILES, by rdkit."""
 
+from typing import Any
+
 import numpy as np
 
 from kronbench.errors import extra_for
@@ -40,7 +42,7 @@ class MorganFingerprints(OfTexts):
             from rdkit.Chem import MolFromSmiles, SmilesParserParams, rdFingerprintGenerator
             from rdkit.rdBase import BlockLogs
         # What follows a blank is a name to rdkit, so that "CC O" would be ethane.
-        alone = SmilesParserParams()
+        alone: Any = SmilesParserParams()  # whose stub is wrong on the types of flags
         alone.allowCXSMILES = alone.parseName = False
         with BlockLogs():  # it tells each failure on standard error, without its place
             molecules = [MolFromSmiles(smiles, alone) for smiles in texts]
