@@ -6,7 +6,8 @@ import yaml
 from scipy import sparse
 
 from kronbench import InputError, datasets
-from kronbench.datasets import registry
+from kronbench.datasets import generators, registry
+from kronbench.datasets.loaders import loader_of
 from kronbench.resources import config_path
 from kronbench.yaml_files import read_yaml, validate
 
@@ -49,7 +50,7 @@ def test_shipped_files_keep_their_schemas():
 def test_shipped_registry_is_whole():
     seen = {}
     for name, entry in registry.entries().items():
-        loader = datasets._loader(entry)
+        loader = loader_of(entry)
         assert entry.files or loader.generate, name
         for file in entry.files.values():
             # a file is registered the same way wherever it is used
@@ -110,13 +111,13 @@ def test_own_registry_adds_what_no_paper_speaks_of(own, tmp_path, monkeypatch):
 def test_a_loader_is_found_in_the_module_that_an_entry_names(monkeypatch):
     twonorm = registry.entries()["twonorm"]
     mine = datasets.LOADERS["twonorm"]
-    monkeypatch.setattr(datasets.generators, "MINE", mine, raising=False)
+    monkeypatch.setattr(generators, "MINE", mine, raising=False)
     same = dataclasses.replace(twonorm, loader="generators:MINE")
-    assert datasets._loader(same) is datasets.LOADERS["twonorm"]
+    assert loader_of(same) is datasets.LOADERS["twonorm"]
     with pytest.raises(
         InputError, match=r"twonorm: the loader 'generators:MIEN': Attrib.* 'MIEN'"
     ):
-        datasets._loader(dataclasses.replace(twonorm, loader="generators:MIEN"))
+        loader_of(dataclasses.replace(twonorm, loader="generators:MIEN"))
 
 
 def test_own_data_are_stale_by_their_bytes_not_by_their_place(own, tmp_path, monkeypatch):
