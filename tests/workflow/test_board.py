@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from tests.accepted.test_run_with import SOLVER
+from tests.commands.test_run_with import SOLVER
 from tests.docs.pages import DOCS, blocks
 from tests.docs.run_blocks import typed
 from tests.helpers import copy_checkout
