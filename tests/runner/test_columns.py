@@ -61,11 +61,11 @@ def test_a_scale_is_laid_over_the_default_one():
         assert plans[name].items == load_plan(merged(name)).items
 
 
-def test_the_runner_refuses_what_an_experiment_does_not_declare(monkeypatch):
-    experiment = importlib.import_module("kronbench_suite.papers.airola.measure.loss_derivatives")
-    spec = {"draws": 1, "n": 20, "seed": 1}
+def test_the_runner_refuses_what_a_measurement_does_not_declare(monkeypatch):
+    measurement = importlib.import_module("kronbench_suite.papers.airola.measure.loss_derivatives")
+    spec = {"repetitions": 1, "n": 20, "seed": 1}
     frame = run_measurement("airola.loss_derivatives", spec, None, "all")
     assert {"dataset", "source", "seed", "peak_mib"} <= set(frame)
-    monkeypatch.setattr(experiment, "COLUMNS", Columns())
+    monkeypatch.setattr(measurement, "COLUMNS", Columns())
     with pytest.raises(InputError, match=r"airola\.loss_derivatives: the key of COLUMNS"):
         run_measurement("airola.loss_derivatives", spec, None, "all")
