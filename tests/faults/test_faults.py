@@ -177,7 +177,7 @@ def test_results_that_cannot_be_written_are_said(calm, make):
 
 @in_full
 def test_a_job_without_memory_is_named_with_what_to_do(make):
-    checkout = make(papers={"airola": {"table-2": {"draws": 3, "n": 10**13}}})
+    checkout = make(papers={"airola": {"table-2": {"repetitions": 3, "n": 10**13}}})
     status, printed = checkout.run()
     assert status
     assert "FAILED: airola table-2: all" in printed
