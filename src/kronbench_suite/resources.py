@@ -7,6 +7,7 @@ from pathlib import Path
 from kronbench.resources import ADDED_REGISTRIES, CHECKOUT
 
 _PACKAGE = Path(__file__).resolve().parent
+_ROOMS = ("papers", "studies")  # which hold a folder for each
 
 # Where the package of the papers looks for folders: in itself, then beside those added.
 PAPERS_PATH = [os.fspath(_PACKAGE / "papers")]
@@ -14,7 +15,9 @@ ADDED_PAPERS: dict[str, Path] = {}  # from outside, by name
 
 # The data sets of a shipped paper are known wherever the suite is imported, as those of a folder
 # from outside are once it is added.
-ADDED_REGISTRIES += sorted(_PACKAGE.glob("[ps]*/*/data.yaml"))
+ADDED_REGISTRIES += sorted(
+    file for room in _ROOMS for file in _PACKAGE.glob(f"{room}/*/data.yaml")
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ def paper_folder(name: str) -> PaperFolder:
 
 def shipped_papers() -> list[str]:
     """The papers, and the studies of our own, that have a folder here, by name."""
-    return sorted(file.parent.name for file in _PACKAGE.glob("[ps]*/*/paper.yaml"))
+    files = (file for room in _ROOMS for file in _PACKAGE.glob(f"{room}/*/paper.yaml"))
+    return sorted(file.parent.name for file in files)
 
 
 def add_paper(folder: Path) -> None:

@@ -111,12 +111,11 @@ def _items_of(paper, content, changes, config):
         raise InputError(f"papers.{paper}: there is no item '{name}'; known are: {known}")
     items = [read_item(paper, name, content, changes, config) for name in content["items"]]
     # Each parameter of the protocol has a reader, or it is misspelt.
-    place, read = (
-        f"papers/{paper}/paper.yaml: protocol",
-        {key for i in items for key in i.parameters},
-    )
+    read = {key for item in items for key in item.parameters}
     for key in content.get("protocol", {}).get("parameters", {}).keys() - read:
-        raise InputError(f"{place}: no item reads the parameter '{key}'")
+        raise InputError(
+            f"papers/{paper}/paper.yaml: protocol: no item reads the parameter '{key}'"
+        )
     return items
 
 
