@@ -26,9 +26,8 @@ def compared(one, other, level=0.95):
     """1 where ``one`` is surely larger, -1 where smaller, 0 where 95 % cannot tell; its lead."""
     paired = (one - other).dropna()
     lead = float(paired.mean())
-    return int(np.sign(lead)) if abs(lead) > half_width(
-        paired, TEST_OVER_TRAIN, level
-    ) else 0, lead
+    surely = abs(lead) > half_width(paired, TEST_OVER_TRAIN, level)
+    return int(np.sign(lead)) if surely else 0, lead
 
 
 def shared_level(n_methods):
@@ -39,7 +38,7 @@ def shared_level(n_methods):
 def level_with_best(table, test_over_train, largest):
     """The method of the best mean, and those whose 95 % interval of the difference has zero.
 
-    ``table`` has a row for each draw, split, or data set. The 5 % are shared by the comparisons;
+    ``table`` has a row for each repetition, split, or data set. The 5 % are shared by the comparisons;
     of one row all methods are level, since nothing tells them apart.
     """
     best = table.mean().idxmax() if largest else table.mean().idxmin()
