@@ -38,8 +38,8 @@ def shared_level(n_methods):
 def level_with_best(table, test_over_train, largest):
     """The method of the best mean, and those whose 95 % interval of the difference has zero.
 
-    ``table`` has a row for each repetition, split, or data set. The 5 % are shared by the comparisons;
-    of one row all methods are level, since nothing tells them apart.
+    ``table`` has a row for each repetition, split, or data set. The comparisons share the 5 %; of
+    one row all methods are level, since nothing tells them apart.
     """
     best = table.mean().idxmax() if largest else table.mean().idxmin()
     level = shared_level(table.shape[1])
