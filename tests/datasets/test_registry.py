@@ -72,6 +72,7 @@ def test_shipped_registry_is_whole():
         ("wipo-d", "documents", {"X", "y", "parents"}),
         ("uscode", "documents", {"X", "y", "X_novel", "y_novel", "parents"}),
         ("wipo-alpha-index", "classes", {"y", "parents"}),
+        ("human-cold", "pairs of texts", {"smiles", "sequences", "rows", "cols", "parts"}),
     ],
 )
 def test_kind_says_which_arrays_there_are(name, kind, arrays):

@@ -18,6 +18,7 @@ from kronbench.files import replacing_all
 KINDS = {
     "pairs": "row_features, col_features; rows, cols, labels of each pair, drawn by a formula",
     "labelled pairs": "the same of one's own tables; values, the labels as given",
+    "pairs of texts": "smiles, sequences; rows, cols, labels, parts of each pair",
     "label matrix": "values, labels (m, q); drug_similarity, target_similarity",
     "vectors": "X dense, y; perhaps a split is_test and a tree of classes parents",
     "documents": "X sparse counts of words, y, parents; perhaps is_test",

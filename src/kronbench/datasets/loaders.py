@@ -12,6 +12,7 @@ from kronbench.datasets import (
     drug_target_surrogates,
     generators,
     lshtc,
+    molecule_pairs,
     pair_tables,
     uci,
     wipo,
@@ -31,6 +32,9 @@ LOADERS: dict[str, Loader] = {
     "printed_predictions": Loader("label matrix", drug_target.parse_printed_predictions, _MATRIX),
     "checkerboard": Loader("pairs", generate=generators.registered_checkerboard),
     "pairs": Loader("labelled pairs", pair_tables.parse_tables),
+    "molecule-pairs": Loader(
+        "pairs of texts", molecule_pairs.parse_split, molecule_pairs.surrogate_split
+    ),
     "table": Loader("vectors", uci.parse_table, uci.surrogate_table),
     "ringnorm": Loader("vectors", generate=generators.ringnorm),
     "twonorm": Loader("vectors", generate=generators.twonorm),

@@ -19,6 +19,8 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NAMES = {
     "davis": "Davis",
     "davis-ecfp4": "Davis, ECFP4",
+    "human-cold": "Human, cold split",
+    "human-random": "Human, random split",
     "ipc-d": "IPC titles, section D",
     "lshtc": "LSHTC",
     "lshtc-small": "LSHTC, small",
