@@ -56,7 +56,7 @@ def verdict_matrix(target: Path) -> str:
     cpu, cores = (_spelt(machine[key]) for key in ("cpu", "cores"))
     return "\n".join(
         [
-            f"| paper | asks of | {' | '.join(counts.columns)} |",
+            f"| paper | applies to | {' | '.join(counts.columns)} |",
             "|---|---|" + "---|" * len(counts.columns),
             *(
                 f"| `{paper}` | {asks} | {' | '.join(map(str, row))} |"

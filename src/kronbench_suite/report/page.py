@@ -45,7 +45,7 @@ _CAUSES = {
     "": "",
     "paper": "the paper",
     "data": "other data",
-    "age": "another age",
+    "age": "newer hardware or software",
     "setting": "a choice that is not printed",
     "unknown": "unknown",
 }
