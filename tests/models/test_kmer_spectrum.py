@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench import InputError
-from kronbench.linalg import gram
 from kronbench.models import KmerSpectrum
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
@@ -40,15 +39,6 @@ def test_a_row_has_the_roots_of_the_counts_and_length_1(texts, k):
     assert found.dtype == np.float64
     assert found.has_canonical_format
     np.testing.assert_allclose(found.toarray(), [by_hand(text, k) for text in texts], atol=1e-15)
-
-
-@settings(max_examples=30, deadline=None)
-@given(sequences, sequences)
-def test_the_kernel_is_bhattacharyyas_coefficient(one, other):
-    p, q = (counted(sequence, 3) for sequence in (one, other))
-    expected = sum(np.sqrt(p[w] / p.total() * q[w] / q.total()) for w in p)
-    K = gram(KmerSpectrum().transform([one, other]))
-    np.testing.assert_allclose(K, [[1, expected], [expected, 1]], atol=1e-14)
 
 
 @settings(max_examples=30, deadline=None)
