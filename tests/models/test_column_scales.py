@@ -76,7 +76,16 @@ def best_gaussian(X, y, reg):
 
 
 def best_of_kernels(X, y, reg, K, G):
-    values, U = np.linalg.eigh(K[np.ix_(X.rows, X.rows)] * G[np.ix_(X.cols, X.cols)])
+    return best_of_pairs(K[np.ix_(X.rows, X.rows)] * G[np.ix_(X.cols, X.cols)], y, reg)
+
+
+def best_poly2d(X, y, reg):
+    both = np.hstack([X.row_features[X.rows], X.col_features[X.cols]]).astype(float)
+    return best_of_pairs((both @ both.T) ** 2, y, reg)
+
+
+def best_of_pairs(K, y, reg):
+    values, U = np.linalg.eigh(K)
     values = np.maximum(values, 0)
     return U @ (values / (values + reg) * (U.T @ y))
 
@@ -136,6 +145,8 @@ WIDE = CASES[::11]  # these fits take a hundred iterations
         (fit_scores, GAUSSIAN, 3, best_gaussian),
         (fit_scores, PRIMAL | GAUSSIAN, 3, best_gaussian),
         (path_scores, GAUSSIAN, 3, best_gaussian),
+        (fit_scores, {"pairwise": "poly2d"}, 3, best_poly2d),
+        (path_scores, {"pairwise": "poly2d"}, 3, best_poly2d),
     ],
 )
 def test_no_ridge_is_wrong_and_silent_whatever_the_scale(scores, parameters, width, best):
