@@ -1,7 +1,6 @@
 """Plain loops and vector instructions against the dense formula, and against each other."""
 
 import itertools
-import os
 import re
 import subprocess
 import sys
@@ -147,18 +146,6 @@ def test_every_numba_may_be_installed_and_the_locked_one_has_vector_instructions
     assert "<" not in needed
     locked = re.search(r"^numba==(\d+)\.(\d+)", (ROOT / "requirements.lock").read_text(), re.M)
     assert tuple(map(int, locked.groups())) < NUMBA_BEFORE
-
-
-@pytest.mark.parametrize("wish", [None, "0", "1"])
-def test_the_environment_decides_for_a_process(wish):
-    environment = {k: v for k, v in os.environ.items() if k != "KRONBENCH_PLAIN"}
-    if wish:
-        environment["KRONBENCH_PLAIN"] = wish
-    code = "from kronbench.pairs import _routes; print(_routes.PLAIN)"
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.split() == ["True" if wish == "1" else "None"]
 
 
 def test_sparse_products_in_single_precision_and_many_columns():
