@@ -172,8 +172,8 @@ def test_rows_that_sum_to_zero_cost_one_column_less(monkeypatch):
     covariance = DualCovariance(kernels, Tree.flat(3), np.full(3, 2.0), 0.7)
     block = rng.standard_normal((7, 3))
     zero = block - block.mean(axis=1, keepdims=True)
-    for vectors in ([zero, zero], [zero, block]):
+    for vectors in ([zero, zero], [zero, block], [zero + 1e-6]):
         for image, vector in zip(covariance.images(vectors), vectors, strict=True):
             expected = 2 * (M + M.T) @ vector + 0.7 * vector.sum(axis=0)
             np.testing.assert_allclose(image, expected, atol=1e-12)
-    assert widths == [4, 6]
+    assert widths == [4, 6, 3]

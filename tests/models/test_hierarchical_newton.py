@@ -162,18 +162,6 @@ def test_a_shared_kernel_and_its_copies_round_alike():
         assert 1e-3 < error / covariance.score_rounding(block) < 1
 
 
-def test_rows_that_nearly_sum_to_zero_are_multiplied_whole():
-    """Of rows that sum to zero the last column is not, as it follows from the others."""
-    X, _ = clouds()
-    kernels = GaussianKernels(X, [0.2])
-    block = np.random.default_rng(0).standard_normal((60, 5))
-    block -= block.mean(axis=1, keepdims=True)
-    for off in (0.0, 1e-6):
-        covariance = DualCovariance(kernels, Tree.flat(5), np.ones(5), 0.0)
-        expected = kernels.matrices[0] @ (block + off)
-        np.testing.assert_allclose(covariance.image(block + off), expected, atol=1e-12)
-
-
 def test_coefficients_that_cancel_in_predictions_are_told(monkeypatch):
     monkeypatch.setattr("kronbench.models.hierarchical_newton._LARGEST_SCORE_ROUNDING", 1e-8)
     X, y = clouds()
