@@ -19,7 +19,6 @@ from tests.models.kron_problems import (
 )
 
 SOLVERS = ["qmr", "cg"]
-LOSSES = ["ridge", "l1svm", "l2svm", "logistic", "rankrls"]
 SMOOTH = ["ridge", "l2svm", "logistic", "rankrls"]
 
 
@@ -138,13 +137,3 @@ def test_clear_errors():
     for call, message in cases:
         with pytest.raises(InputError, match=message):
             call()
-
-
-def test_an_end_is_judged_by_the_diagonal_of_the_weighted_design():
-    model, X = KronNewton(form="primal"), random_pairs(12, 10, 60, seed=0, d=4, r=3)
-    weights = np.random.default_rng(0).uniform(size=60)
-    operator, _, design = model._operator(X)
-    squares = operator.matmat(np.eye(operator.shape[1])) ** 2
-    for constant in (False, True):
-        expected = [*(squares.T @ weights), *[weights.sum()] * constant]
-        np.testing.assert_allclose(model._diagonal(design, constant)(weights), expected)

@@ -112,11 +112,6 @@ def change(path, value):
             "airola figure-3: unknown solver path 'kronbench.models.KronRigde'",
         ),
         (
-            ("papers", "airola", "figure-3"),
-            {"solver": "sklaern.svm.SVC"},
-            "airola figure-3: unknown .* did you mean 'sklearn.svm.SVC'?",
-        ),
-        (
             ("papers", "airola", "table-6"),
             {"methods": {"A": {"solver": "kronbench.models.KronSVM"}, "B": {"solvr": "x.Y"}}},
             "airola table-6: methods: B has no import path under the key 'solver'; it has 'solvr'",
