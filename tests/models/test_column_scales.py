@@ -234,8 +234,7 @@ def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tell
 
     with pytest.warns(ConvergenceWarning, match=r"ended by rounding .* scaled features"):
         assert fitted(1e-20)[1:] == ("rounding", False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for reg in (1e-10, 1.0, 1e12):
             scores, *ended = fitted(reg)
             assert ended == ["tol", True]
@@ -260,8 +259,7 @@ def test_single_precision_factors_are_not_taken_for_the_kernel():
     with pytest.warns(ConvergenceWarning, match="ended by rounding .* double precision"):
         assert not KronRidge(reg=1e-10, **parameters).fit(X, y).converged_
     for options in ({"reg": 1.0}, {"reg": 1.0, "solver": "minres"}, {"reg": 1e-2}):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             assert KronRidge(**parameters | options).fit(X, y).converged_
 
 
@@ -279,8 +277,7 @@ def test_poor_factors_are_found_out_by_iterations_too(monkeypatch):
 def iterated(reg, **parameters):
     """A primal fit by iterations to 697 pairs of 289 products, and its error."""
     X, y = table(1.0, "one side", np.float64, 17)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         model = KronRidge(form="primal", reg=reg, **parameters).fit(X, y)
     best = best_ridge(X, y, reg)
     error = np.linalg.norm(model.predict(X) - best) / np.linalg.norm(best)

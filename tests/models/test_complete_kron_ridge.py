@@ -61,8 +61,7 @@ def test_ill_conditioned_least_squares_warns():
     K = K + 1e10 * np.ones_like(K)
     with pytest.warns(LinAlgWarning, match=r"condition number .*positive reg"):
         kron(K, G, Y, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         kron(K, G, Y, 1e-3)
         kron(*make_problem(19, 5, 4, "full", "full"), 0)
 

@@ -169,8 +169,7 @@ def test_coefficients_that_cancel_in_predictions_are_told(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="rounding changes scores by about .*float64"):
         single.fit(sparse.csr_array(X), y)
     assert single.converged_
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         HierarchicalNewtonClassifier().fit(sparse.csr_array(X), y)
 
 
@@ -346,8 +345,7 @@ def test_a_fit_that_was_cut_off_warns_and_says_how_far_it_is():
     cut = HierarchicalNewtonClassifier(tree=PARENTS, variance=50.0, max_iter=1)
     with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
         cut.fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         best = model(tree=PARENTS, variance=50.0).fit(X, y)
     excess = cut.objective_path_[-1] - best.objective_path_[-1]
     assert 0 < excess <= cut.gap_

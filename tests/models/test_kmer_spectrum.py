@@ -51,8 +51,7 @@ def test_a_row_depends_on_its_sequence_alone_to_the_bit(texts, random):
 
 
 def test_small_letters_and_blanks_around_are_those_of_capitals():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of a blank, were it a letter
+    with warnings.catch_warnings(action="error"):  # of a blank, were it a letter
         found = KmerSpectrum().transform(np.array(["MKVLMKV", " mkvlmkv\n"])).toarray()
     np.testing.assert_array_equal(found[0], found[1])
 
@@ -90,8 +89,7 @@ def test_a_word_with_another_letter_is_not_counted_and_one_sentence_says_which(l
     ],
 )
 def test_what_is_no_sequence_is_one_sentence(X, sentence):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         with pytest.raises(InputError, match=sentence):
             KmerSpectrum().fit(X).transform(X)
 

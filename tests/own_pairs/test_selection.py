@@ -64,8 +64,7 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
         for width in (0.1, 0.3, 1.0, 3.0):
             tried = {"reg": reg, "row_gamma": width / np.median(distances)}
             trial = replace(recipe, parameters={**given, **tried})
-            with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as told:
                 found = [
                     score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
                     for train, test in folds
