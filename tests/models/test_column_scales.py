@@ -199,8 +199,7 @@ def test_no_chosen_ridge_is_wrong_and_silent_whatever_the_scale(effect):
 
 @pytest.mark.parametrize("scale", [1e4, 1e6, 1e7])
 @pytest.mark.parametrize("n", [300, 3000])
-def test_a_small_column_counts_beside_a_large_one_however_many_pairs(scale, n):
-    rng = np.random.default_rng(0)
+def test_a_small_column_counts_beside_a_large_one_however_many_pairs(scale, n, rng):
     sides = (np.c_[rng.standard_normal((60, 2)), rng.uniform(0, scale, 60)] for _ in "ab")
     i, j = np.divmod(rng.permutation(3600)[:n], 60)
     X = PairData(*sides, i, j)
@@ -219,8 +218,7 @@ def test_a_small_column_counts_beside_a_large_one_however_many_pairs(scale, n):
 
 
 @pytest.mark.parametrize("way", ["fit", "path"])
-def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tells_them(way):
-    rng = np.random.default_rng(0)
+def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tells_them(way, rng):
     rows = rng.standard_normal((20, 2)) * 1e5
     X = PairData.complete(np.c_[rows, rows @ [1.0, 3.0]], rng.standard_normal((10, 2)))
     y = rng.standard_normal(200)
@@ -247,9 +245,8 @@ def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tell
             np.testing.assert_allclose(scores, best, atol=1e-6)
 
 
-def test_single_precision_factors_are_not_taken_for_the_kernel():
+def test_single_precision_factors_are_not_taken_for_the_kernel(rng):
     """Cholesky factors have 1e-6 of a kernel matrix, which is nothing to reg=1, all to 1e-10."""
-    rng = np.random.default_rng(0)
     i, j = np.divmod(rng.permutation(24 * 18)[:340], 18)
     y = rng.standard_normal(340)
     rows, cols = (rng.standard_normal((m, 3)).astype(np.float32) for m in (24, 18))

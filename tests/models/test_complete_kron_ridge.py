@@ -79,8 +79,7 @@ def test_joint_filters_against_the_dense_matrix_function(name):
     )
 
 
-def test_pairs_in_any_order_and_on_a_part_of_the_vertices():
-    rng = np.random.default_rng(22)
+def test_pairs_in_any_order_and_on_a_part_of_the_vertices(rng):
     K, G, Y = make_problem(23, 7, 6, "full", "deficient")
     rows, cols = np.array([1, 2, 4, 6]), np.array([0, 3, 5])
     X = PairData(K, G, np.repeat(rows, 3), np.tile(cols, 4))

@@ -68,8 +68,7 @@ def test_gaussian_kernels_of_their_own_against_the_exact_solver():
     assert single.objective_path_[-1] == pytest.approx(value, rel=1e-6)
 
 
-def test_sparse_features_in_single_precision():
-    rng = np.random.default_rng(0)
+def test_sparse_features_in_single_precision(rng):
     X = sparse.random_array((120, 400), density=0.05, rng=rng, format="csr")
     y = rng.integers(0, 5, 120)
     options = {"tree": PARENTS, "variance": 5.0, "tol": 1e-7}

@@ -164,8 +164,7 @@ def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
 
 @pytest.mark.parametrize("solver", [KronRidge, KronSVM, KronNewton])
 @pytest.mark.parametrize("side", ["row", "col"])
-def test_an_indefinite_kernel_is_refused_with_the_remedy(solver, side):
-    rng = np.random.default_rng(0)
+def test_an_indefinite_kernel_is_refused_with_the_remedy(solver, side, rng):
     K, G = (F @ F.T for F in (rng.normal(size=(6, 6)), rng.normal(size=(5, 5))))
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
     model = solver(row_kernel="precomputed", col_kernel="precomputed")

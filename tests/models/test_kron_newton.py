@@ -91,8 +91,7 @@ def test_iterated_ridge_filters_the_residual_once_a_step(solver, size, seed):
         np.testing.assert_allclose(objective, left @ left / 2, atol=1e-6)
 
 
-def test_one_preconditioned_iteration_solves_complete_data():
-    rng = np.random.default_rng(0)
+def test_one_preconditioned_iteration_solves_complete_data(rng):
     X = PairData.complete(rng.standard_normal((9, 4)), rng.standard_normal((8, 3)))
     y = rng.standard_normal(72)
     model = KronNewton(loss="ridge", form="primal", solver="pcg", reg=0.3, max_iter=1,

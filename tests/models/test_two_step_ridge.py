@@ -50,8 +50,7 @@ UPDATES = [  # old and new vertices, features: l < d, l = d, l > d, fewer vertic
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
 @pytest.mark.parametrize("other", ["primal", "dual"])
 @pytest.mark.parametrize("side", ["rows", "cols"])
-def test_updates_are_retraining(m, new, d, kernel, other, side):
-    rng = np.random.default_rng(9)
+def test_updates_are_retraining(m, new, d, kernel, other, side, rng):
     features = rng.normal(size=(m + 2 * new, d))
     fixed = rng.normal(size=(7, 3 if other == "primal" else 8))
     Y = rng.normal(size=(len(features), 7))
@@ -81,9 +80,8 @@ def test_updates_are_retraining(m, new, d, kernel, other, side):
 
 
 @pytest.mark.parametrize("reg", [1e-4, 1e-8, 1e-12])
-def test_features_that_only_new_vertices_have(reg):
+def test_features_that_only_new_vertices_have(reg, rng):
     """The inverse has entries of 1 / reg, from which an update of it would leave no digit."""
-    rng = np.random.default_rng(12)
     Phi, Psi, Y = rng.normal(size=(16, 5)), rng.normal(size=(9, 3)), rng.normal(size=(16, 9))
     Phi[:12, 4] = 0.0
     model = TwoStepRidge(reg_rows=reg, reg_cols=0.2).fit_matrix(Phi[:12], Psi, Y[:12])
@@ -111,8 +109,7 @@ def test_updates_of_precomputed_kernels():
 
 
 @pytest.mark.parametrize("reg", [1e-2, 1e-9, 1e-18])
-def test_dual_updates_are_retraining_at_any_weight(reg):
-    rng = np.random.default_rng(22)
+def test_dual_updates_are_retraining_at_any_weight(reg, rng):
     Phi, Psi, Y = rng.normal(size=(140, 3)), rng.normal(size=(6, 8)), rng.normal(size=(140, 6))
     whole = TwoStepRidge(reg_rows=reg, reg_cols=0.2, row_kernel="gaussian", row_gamma=0.1)
     model = clone(whole).fit_matrix(Phi[:20], Psi, Y[:20])
@@ -124,8 +121,7 @@ def test_dual_updates_are_retraining_at_any_weight(reg):
     np.testing.assert_array_equal(model.predict_matrix(*at), whole.predict_matrix(*at))
 
 
-def test_sparse_features_and_labels():
-    rng = np.random.default_rng(13)
+def test_sparse_features_and_labels(rng):
     Phi = rng.normal(size=(20, 4)) * (rng.random((20, 4)) < 0.5)
     Psi, Y = rng.normal(size=(9, 3)), 1.0 * (rng.random((20, 9)) < 0.2)
     dense = TwoStepRidge(reg_rows=0.3, reg_cols=0.2).fit_matrix(Phi, Psi, Y)
@@ -164,11 +160,10 @@ def test_updates_that_are_not_exact_are_refused():
 
 @pytest.mark.parametrize("rank", [3, 5])
 @pytest.mark.parametrize("reg", [1e-7, 1e-4, 1e-2, 1e6])
-def test_leaving_out_a_pair_against_exact_arithmetic(reg, rank):
+def test_leaving_out_a_pair_against_exact_arithmetic(reg, rank, rng):
     # At small weights 1 - H_ii J_jj is a difference that loses digits: as it stands it leaves
     # an error of 7e-8 at the smallest. So is H Y J - H_ii J_jj Y where both are near one, and at
     # large weights Y less what the model leaves of it.
-    rng = np.random.default_rng(4)
     K, G = (X @ X.T for X in (rng.integers(-3, 4, (6, 6)), rng.integers(-3, 4, (5, rank))))
     Y = rng.integers(-2, 3, (6, 5))
     model = two_step(K.astype(float), G.astype(float), Y, (reg, reg))
@@ -196,8 +191,7 @@ def as_fractions(A):
     return np.vectorize(lambda value: Fraction(int(value)), otypes=[object])(A)
 
 
-def test_independent_ridges_predict_pairs_of_known_columns():
-    rng = np.random.default_rng(4)
+def test_independent_ridges_predict_pairs_of_known_columns(rng):
     D, T, Y = rng.normal(size=(7, 2)), rng.normal(size=(5, 1)), rng.normal(size=(7, 5))
     X = PairData(D, T, np.repeat(np.arange(7), 3), np.tile([4, 0, 2], 7))
     model = IndependentRidge(reg=0.5, row_kernel="gaussian", row_gamma=0.4)

@@ -40,16 +40,6 @@ def refused(capsys, folder, sentence, *argv, ends=2):
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-def replaced(old, new):
-    """An edit of the text of a table, at one place."""
-
-    def edit(content):
-        assert old in content
-        return content.replace(old, new, 1)
-
-    return edit
-
-
 def line(number, new):
     """An edit that writes a line of a table anew."""
 
@@ -494,8 +484,7 @@ def test_arrays_of_a_primal_model_that_do_not_fit_each_other(folder, capsys, cha
     refused(capsys, folder, "not a complete model", *predict(folder))
 
 
-def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, model):
-    rng = np.random.default_rng(0)
+def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, model, rng):
     file = tmp_path / "m.kron"
     for place in [*rng.integers(len(model), size=200), len(model) - 1]:
         damaged = bytearray(model)

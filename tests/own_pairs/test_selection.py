@@ -173,9 +173,8 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
         check_memory(Recipe("KronSVM", {}), pairs)
 
 
-def test_only_the_form_that_is_taken_has_kernels_to_hold(monkeypatch):
+def test_only_the_form_that_is_taken_has_kernels_to_hold(monkeypatch, rng):
     monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
-    rng = np.random.default_rng(0)
     i, j = np.divmod(rng.permutation(40000)[:20000], 100)
     narrow = PairData(rng.standard_normal((400, 18)), rng.standard_normal((100, 17)), i, j)
     wide = PairData(rng.standard_normal((400, 900)), rng.standard_normal((100, 800)), i, j)
