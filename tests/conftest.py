@@ -2,6 +2,7 @@
 
 import hypothesis
 import numba
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -16,3 +17,8 @@ def one_thread():
     numba.set_num_threads(1)
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

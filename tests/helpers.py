@@ -11,6 +11,8 @@ import sys
 import types
 from pathlib import Path
 
+from snakemake.utils import update_config
+
 from kronbench.resources import config_path
 from kronbench.yaml_files import read_yaml
 
@@ -22,16 +24,8 @@ def merged(scale=None):
     """The default configuration with a scale laid over it, as Snakemake does."""
     config = read_yaml(config_path("config.yaml"))
     if scale:
-        lay_over(config, read_yaml(config_path(f"{scale}.yaml")))
+        update_config(config, read_yaml(config_path(f"{scale}.yaml")))
     return config
-
-
-def lay_over(base, change):
-    for key, value in change.items():
-        if isinstance(value, dict) and isinstance(base.get(key), dict):
-            lay_over(base[key], value)
-        else:
-            base[key] = value
 
 
 def in_memory(**contents):

@@ -1,5 +1,6 @@
 """A bar where somebody looks, and ten lines in a file."""
 
+import io
 import re
 import time
 
@@ -9,16 +10,7 @@ from kronbench import progress as module
 from kronbench.progress import progress, shown_after
 
 
-class Terminal:
-    def __init__(self):
-        self.text = ""
-
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
-
+class Terminal(io.StringIO):
     def isatty(self):
         return True
 
@@ -50,7 +42,7 @@ def test_a_terminal_has_a_bar(monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal)
     with progress(4, "select", "fit") as bar:
         bar.update(4)
-    assert re.search(r"\rselect: 100%\|[█#]+\| 4/4 ", terminal.text)
+    assert re.search(r"\rselect: 100%\|[█#]+\| 4/4 ", terminal.getvalue())
 
 
 def test_what_nobody_asks_for_is_silent(capsys, monkeypatch):
@@ -63,7 +55,7 @@ def test_what_nobody_asks_for_is_silent(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal)
     with progress(4, "fit", "iteration", verbose=0) as bar:
         bar.update(4)
-    assert terminal.text == ""
+    assert terminal.getvalue() == ""
 
 
 def visible(text):
@@ -78,12 +70,12 @@ def test_what_is_written_beside_a_late_bar_stands_on_lines_of_its_own(monkeypatc
         bar.update()
         tqdm.write("warning: early", file=terminal)
     terminal.write("error: early\n")
-    assert visible(terminal.text) == ["warning: early", "error: early", ""]
-    terminal.text = ""
+    assert visible(terminal.getvalue()) == ["warning: early", "error: early", ""]
+    terminal.seek(terminal.truncate(0))
     with shown_after(3600), progress(4, "fit", "iteration", verbose=False) as bar:
         bar.start_t = bar.last_print_t = bar.start_t - 3601  # its time has come
         tqdm.write("warning: late", file=terminal)
     terminal.write("error: late\n")
-    first, shown, last, _ = visible(terminal.text)
+    first, shown, last, _ = visible(terminal.getvalue())
     assert (first, last) == ("warning: late", "error: late")
     assert shown.startswith("fit:   0%|")

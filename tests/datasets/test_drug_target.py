@@ -84,9 +84,8 @@ def small(drug_similarity):
     )
 
 
-def test_kernels_are_the_nearest_positive_semidefinite_ones():
+def test_kernels_are_the_nearest_positive_semidefinite_ones(rng):
     """Projection: P - S has no negative eigenvalue, and P (P - S) = 0."""
-    rng = np.random.default_rng(0)
     S = rng.normal(size=(4, 4))
     K, G, Y = kernels(small(S))
     S = (S + S.T) / 2

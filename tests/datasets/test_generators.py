@@ -20,9 +20,8 @@ A = 2 / np.sqrt(20)
 
 
 @pytest.mark.parametrize("n", [2, 3])
-def test_every_subset_is_equally_likely(n):
+def test_every_subset_is_equally_likely(n, rng):
     """Chi-square of 10 subsets of five integers: below its 99.99 % point for 9 degrees."""
-    rng = np.random.default_rng(1)
     draws = [tuple(distinct(n, 5, rng)) for _ in range(5000)]
     counts = np.unique(draws, axis=0, return_counts=True)[1]
     assert len(counts) == 10

@@ -59,8 +59,7 @@ def test_bad_files_are_named(changed, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_scale_takes_the_same_share_of_the_documents_each_time():
-    rng = np.random.default_rng(0)
+def test_a_scale_takes_the_same_share_of_the_documents_each_time(rng):
     labels = rng.integers(10, 20, size=200)
     train = "".join(f"{label} {k + 1}:1\n" for k, label in enumerate(labels))
     hierarchy = "".join(f"1 {label}\n" for label in range(10, 20))

@@ -111,8 +111,7 @@ def test_files_of_weka_keep_the_records_that_are_known():
     np.testing.assert_array_equal(arrays["y"], [0, 1])
 
 
-def test_columns_are_left_out_by_variance_of_all_records():
-    rng = np.random.default_rng(0)
+def test_columns_are_left_out_by_variance_of_all_records(rng):
     table = rng.standard_normal((506, 14)) * rng.permutation(np.arange(1.0, 15.0))
     table[:, 3] = 7.0
     text = "\n".join(" ".join(map(repr, row.tolist())) for row in table)

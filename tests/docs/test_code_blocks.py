@@ -7,13 +7,14 @@ import shlex
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from kronbench.yaml_files import validate
 from kronbench_suite.cli import make_parser
 from kronbench_suite.runner.plans import load_plan
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.docs.run_blocks import run_console
-from tests.helpers import lay_over, merged
+from tests.helpers import merged
 
 # Blocks of these are run by tests/own_pairs, and by tests/test_project.py.
 RUN_ELSEWHERE = ("docs/own-pairs.md", "docs/own-solver.md", "docs/field.md", "README.md")
@@ -116,7 +117,7 @@ def test_entries_are_as_the_schemas_have_them(page, block):
     content = yaml.safe_load(block.text)
     if "scale" in content:
         config = merged()
-        lay_over(config, content)
+        update_config(config, content)
         if "lab" in block.text:  # a data set of the reader's own
             validate(config, "config", name_of(page))
         else:

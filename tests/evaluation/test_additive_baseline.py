@@ -7,8 +7,7 @@ from kronbench import InputError, PairData
 from kronbench.evaluation import additive_scores
 
 
-def test_it_is_the_ridge_regression_on_indicators_of_vertices_of_which_new_ones_have_none():
-    rng = np.random.default_rng(0)
+def test_it_is_the_ridge_regression_on_indicators_of_vertices_of_which_new_ones_have_none(rng):
     test = PairData.complete(np.zeros((7, 1)), np.zeros((6, 1)))
     X = test[(test.rows < 6) & (test.cols < 5)][rng.permutation(30)[:20]]
     y = rng.normal(5, 1, 20)
@@ -24,8 +23,7 @@ def test_other_vertices_are_refused():
         additive_scores(X, np.ones(12), PairData.complete(np.zeros((3, 1)), np.zeros((3, 1))))
 
 
-def test_vertices_with_equal_sums_of_labels_are_tied():
-    rng = np.random.default_rng(0)
+def test_vertices_with_equal_sums_of_labels_are_tied(rng):
     X = PairData.complete(np.zeros((40, 1)), np.zeros((30, 1)))
     y = np.zeros((30, 40))
     for column in y:  # every column has 3 or 6 ones, somewhere

@@ -77,8 +77,7 @@ def test_bad_classes_and_probabilities_are_refused():
             score()
 
 
-def test_the_log_loss_is_scikit_learns_and_finite():
-    rng = np.random.default_rng(0)
+def test_the_log_loss_is_scikit_learns_and_finite(rng):
     proba, y = rng.dirichlet(np.full(4, 5.0), size=30), rng.integers(4, size=30)
     assert mean_log_loss(y, proba) == pytest.approx(log_loss(y, proba, labels=range(4)), rel=1e-12)
     y, proba = np.array([1, 0]), np.array([[1.0, 0.0], [1.0, 0.0]])

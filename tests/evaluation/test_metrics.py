@@ -102,8 +102,7 @@ def test_an_additive_model_has_one_half_exactly(seed):
     assert interaction_concordance(rng.normal(size=200), additive, rows, cols) == 0.5
 
 
-def test_both_rm2():
-    rng = np.random.default_rng(2)
+def test_both_rm2(rng):
     y = rng.normal(6, 1, 50)
     score = y + rng.normal(0.3, 0.5, 50)
     r2 = linregress(y, score).rvalue ** 2

@@ -70,8 +70,7 @@ def test_folds_are_as_even_as_the_clusters_let_them_be():
     assert SimilarityKFold(0.5, "rows", 2, random_state=0).leak(X)["rows"] == (12, 4, 0.0)
 
 
-def test_a_similarity_has_no_scale():
-    rng = np.random.default_rng(0)
+def test_a_similarity_has_no_scale(rng):
     X = problem(1)
     D = X.row_features * rng.uniform(0.1, 10, (14, 1))
     D[3] = 0  # like nothing

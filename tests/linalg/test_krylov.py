@@ -111,8 +111,7 @@ def test_one_lanczos_run_gives_every_shift(n, scale, seed):
             )
 
 
-def test_multishift_forms_images_and_residuals():
-    rng = np.random.default_rng(0)
+def test_multishift_forms_images_and_residuals(rng):
     X = rng.standard_normal((120, 120)) * np.geomspace(1, 1e-4, 120)
     A, b, B = X @ X.T, rng.standard_normal(120), rng.standard_normal((7, 120))
     shifts = np.array([1e-4, 1.0, 1e4])
@@ -161,9 +160,8 @@ def test_what_is_said_to_be_solved_is_solved(solve, kind, n, seed):
 
 @pytest.mark.parametrize("solve", [minres, cg, qmr])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_lost_recurrence_is_found_out_however_it_ends(solve, dtype):
+def test_a_lost_recurrence_is_found_out_however_it_ends(solve, dtype, rng):
     """Unscaled products of features: the condition is 1e13, and recurrences leave the system."""
-    rng = np.random.default_rng(0)
     D, T = rng.uniform(150, 500, (30, 2)), rng.uniform(100, 900, (20, 2))
     X = np.kron(D, T).astype(dtype)
     b, A = rng.standard_normal(600).astype(dtype), X @ X.T + np.eye(600, dtype=dtype)

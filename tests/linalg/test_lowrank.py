@@ -209,8 +209,7 @@ def test_rank_zero():
     assert csi_all_ahead(np.ones((4, 4)), np.arange(4.0), None).rank == 1
 
 
-def test_all_ahead_ends_at_the_rank_but_for_rounding():
-    rng = np.random.default_rng(0)
+def test_all_ahead_ends_at_the_rank_but_for_rounding(rng):
     X, Y = rng.standard_normal((30, 3)), rng.standard_normal((30, 2))
     assert csi_all_ahead(X @ X.T, Y, None, tol=0.0).rank == 3
 

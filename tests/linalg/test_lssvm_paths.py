@@ -29,8 +29,7 @@ def test_each_rank_of_the_path_is_ridge_on_its_columns(seed, n, k, d, reg):
         np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
-def test_points_in_blocks_and_scikit_learn_agree():
-    rng = np.random.default_rng(0)
+def test_points_in_blocks_and_scikit_learn_agree(rng):
     G, Y = rng.standard_normal((20000, 5)) @ rng.standard_normal((5, 5)), rng.random((20000, 2))
     path = PrefixPath(G, Y)
     for reg in (1e-4, 1.0):

@@ -1,7 +1,6 @@
 """Plain loops and vector instructions against the dense formula, and against each other."""
 
 import itertools
-import os
 import re
 import subprocess
 import sys
@@ -149,20 +148,7 @@ def test_every_numba_may_be_installed_and_the_locked_one_has_vector_instructions
     assert tuple(map(int, locked.groups())) < NUMBA_BEFORE
 
 
-@pytest.mark.parametrize("wish", [None, "0", "1"])
-def test_the_environment_decides_for_a_process(wish):
-    environment = {k: v for k, v in os.environ.items() if k != "KRONBENCH_PLAIN"}
-    if wish:
-        environment["KRONBENCH_PLAIN"] = wish
-    code = "from kronbench.pairs import _routes; print(_routes.PLAIN)"
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.split() == ["True" if wish == "1" else "None"]
-
-
-def test_sparse_products_in_single_precision_and_many_columns():
-    rng = np.random.default_rng(0)
+def test_sparse_products_in_single_precision_and_many_columns(rng):
     X = sparse.random_array((60, 300), density=0.05, rng=rng, format="csr")
     X = sparse.csr_array(X.multiply(np.arange(60)[:, None] != 3))  # a document without words
     block = rng.standard_normal((60, 150)).astype(np.float32)
@@ -173,9 +159,8 @@ def test_sparse_products_in_single_precision_and_many_columns():
     assert np.abs(SparseProducts(X).gram(block.astype(float)) - expected).max() < 1e-11
 
 
-def test_sparse_products_of_many_documents_and_words():
+def test_sparse_products_of_many_documents_and_words(rng):
     """More than a block of each, and panels that are copied on all threads."""
-    rng = np.random.default_rng(1)
     X = sparse.random_array((25_000, 21_000), density=1e-4, rng=rng, format="csr")
     block = rng.standard_normal((25_000, 33))
     expected = X @ (X.T @ block)

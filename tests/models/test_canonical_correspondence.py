@@ -96,8 +96,7 @@ def test_a_stored_zero_is_no_word_of_a_document():
     assert model.words_.tolist() == [0, 1]
 
 
-def test_by_default_a_flat_spectrum_is_met_to_a_few_parts_in_a_hundred():
-    rng = np.random.default_rng(0)
+def test_by_default_a_flat_spectrum_is_met_to_a_few_parts_in_a_hundred(rng):
     X, y = rng.poisson(0.05, (600, 400)).astype(float), np.arange(600) % 60
     table = np.array([X[y == c].sum(axis=0) for c in range(60)]) / X.sum()
     r, c = table.sum(axis=1), table.sum(axis=0)

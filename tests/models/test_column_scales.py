@@ -76,7 +76,16 @@ def best_gaussian(X, y, reg):
 
 
 def best_of_kernels(X, y, reg, K, G):
-    values, U = np.linalg.eigh(K[np.ix_(X.rows, X.rows)] * G[np.ix_(X.cols, X.cols)])
+    return best_of_pairs(K[np.ix_(X.rows, X.rows)] * G[np.ix_(X.cols, X.cols)], y, reg)
+
+
+def best_poly2d(X, y, reg):
+    both = np.hstack([X.row_features[X.rows], X.col_features[X.cols]]).astype(float)
+    return best_of_pairs((both @ both.T) ** 2, y, reg)
+
+
+def best_of_pairs(K, y, reg):
+    values, U = np.linalg.eigh(K)
     values = np.maximum(values, 0)
     return U @ (values / (values + reg) * (U.T @ y))
 
@@ -136,6 +145,8 @@ WIDE = CASES[::11]  # these fits take a hundred iterations
         (fit_scores, GAUSSIAN, 3, best_gaussian),
         (fit_scores, PRIMAL | GAUSSIAN, 3, best_gaussian),
         (path_scores, GAUSSIAN, 3, best_gaussian),
+        (fit_scores, {"pairwise": "poly2d"}, 3, best_poly2d),
+        (path_scores, {"pairwise": "poly2d"}, 3, best_poly2d),
     ],
 )
 def test_no_ridge_is_wrong_and_silent_whatever_the_scale(scores, parameters, width, best):
@@ -188,8 +199,7 @@ def test_no_chosen_ridge_is_wrong_and_silent_whatever_the_scale(effect):
 
 @pytest.mark.parametrize("scale", [1e4, 1e6, 1e7])
 @pytest.mark.parametrize("n", [300, 3000])
-def test_a_small_column_counts_beside_a_large_one_however_many_pairs(scale, n):
-    rng = np.random.default_rng(0)
+def test_a_small_column_counts_beside_a_large_one_however_many_pairs(scale, n, rng):
     sides = (np.c_[rng.standard_normal((60, 2)), rng.uniform(0, scale, 60)] for _ in "ab")
     i, j = np.divmod(rng.permutation(3600)[:n], 60)
     X = PairData(*sides, i, j)
@@ -208,8 +218,7 @@ def test_a_small_column_counts_beside_a_large_one_however_many_pairs(scale, n):
 
 
 @pytest.mark.parametrize("way", ["fit", "path"])
-def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tells_them(way):
-    rng = np.random.default_rng(0)
+def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tells_them(way, rng):
     rows = rng.standard_normal((20, 2)) * 1e5
     X = PairData.complete(np.c_[rows, rows @ [1.0, 3.0]], rng.standard_normal((10, 2)))
     y = rng.standard_normal(200)
@@ -223,8 +232,7 @@ def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tell
 
     with pytest.warns(ConvergenceWarning, match=r"ended by rounding .* scaled features"):
         assert fitted(1e-20)[1:] == ("rounding", False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for reg in (1e-10, 1.0, 1e12):
             scores, *ended = fitted(reg)
             assert ended == ["tol", True]
@@ -237,9 +245,8 @@ def test_features_that_depend_on_each_other_to_rounding_are_told_unless_reg_tell
             np.testing.assert_allclose(scores, best, atol=1e-6)
 
 
-def test_single_precision_factors_are_not_taken_for_the_kernel():
+def test_single_precision_factors_are_not_taken_for_the_kernel(rng):
     """Cholesky factors have 1e-6 of a kernel matrix, which is nothing to reg=1, all to 1e-10."""
-    rng = np.random.default_rng(0)
     i, j = np.divmod(rng.permutation(24 * 18)[:340], 18)
     y = rng.standard_normal(340)
     rows, cols = (rng.standard_normal((m, 3)).astype(np.float32) for m in (24, 18))
@@ -249,8 +256,7 @@ def test_single_precision_factors_are_not_taken_for_the_kernel():
     with pytest.warns(ConvergenceWarning, match="ended by rounding .* double precision"):
         assert not KronRidge(reg=1e-10, **parameters).fit(X, y).converged_
     for options in ({"reg": 1.0}, {"reg": 1.0, "solver": "minres"}, {"reg": 1e-2}):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             assert KronRidge(**parameters | options).fit(X, y).converged_
 
 
@@ -268,8 +274,7 @@ def test_poor_factors_are_found_out_by_iterations_too(monkeypatch):
 def iterated(reg, **parameters):
     """A primal fit by iterations to 697 pairs of 289 products, and its error."""
     X, y = table(1.0, "one side", np.float64, 17)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         model = KronRidge(form="primal", reg=reg, **parameters).fit(X, y)
     best = best_ridge(X, y, reg)
     error = np.linalg.norm(model.predict(X) - best) / np.linalg.norm(best)

@@ -61,8 +61,7 @@ def test_ill_conditioned_least_squares_warns():
     K = K + 1e10 * np.ones_like(K)
     with pytest.warns(LinAlgWarning, match=r"condition number .*positive reg"):
         kron(K, G, Y, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         kron(K, G, Y, 1e-3)
         kron(*make_problem(19, 5, 4, "full", "full"), 0)
 
@@ -80,8 +79,7 @@ def test_joint_filters_against_the_dense_matrix_function(name):
     )
 
 
-def test_pairs_in_any_order_and_on_a_part_of_the_vertices():
-    rng = np.random.default_rng(22)
+def test_pairs_in_any_order_and_on_a_part_of_the_vertices(rng):
     K, G, Y = make_problem(23, 7, 6, "full", "deficient")
     rows, cols = np.array([1, 2, 4, 6]), np.array([0, 3, 5])
     X = PairData(K, G, np.repeat(rows, 3), np.tile(cols, 4))

@@ -181,8 +181,7 @@ def test_a_machine_on_raw_features_is_right_or_says_that_it_may_not_be(decomposi
     model = CSILSSVM(
         task="regression", kernel="linear", reg=reg, decomposition=decomposition, tol=0.0
     )
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         responses = model.fit(X, y).predict(X)
     # Of columns of one size, each with the weight that its scale gives it
     Z = unit - unit.mean(axis=0)

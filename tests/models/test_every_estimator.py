@@ -145,8 +145,7 @@ def test_every_public_estimator_has_an_example():
 def outcome(example, as_given):
     estimator, make, labels, show = example
     X = make(as_given)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fits that are cut short
+    with warnings.catch_warnings(action="ignore"):  # of fits that are cut short
         return dense(show(clone(estimator).fit(X, labels(X)), X))
 
 
@@ -207,8 +206,7 @@ def test_a_fit_leaves_its_input_forgets_an_earlier_one_and_can_be_copied(example
     estimator, make, labels, show = example
     X = make(np.float64)
     y, before = labels(X), pickle.dumps(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = clone(estimator)
         other = X[::-1] if isinstance(X, PairData) else X[::-1].copy()
         model.fit(other, labels(X))
@@ -257,8 +255,7 @@ def test_what_is_no_labelled_pair_is_one_sentence(example):
 def test_other_features_than_those_of_the_fit_are_refused(example):
     model, X, y, show = of_labelled_pairs(example)
     narrow = X.with_features(X.row_features[:, 1:], X.col_features)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model.fit(X, y)
     with pytest.raises(InputError, match="row_features has 3 columns and the training set 4"):
         show(model, narrow)
@@ -271,8 +268,7 @@ def test_a_search_over_folds_of_pairs_is_that_of_fits_by_hand(example):
         pytest.skip("predicts nothing, or needs all pairs")
     name = next(n for n in ("n_neighbors", "reg", "max_iter") if hasattr(model, n))
     folds = VertexDisjointKFold(2, 2, random_state=0)
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), threadpool_limits(1, user_api="openmp"):
         search = GridSearchCV(model, {name: [2, 5]}, cv=folds, error_score="raise").fit(X, y)
         model.set_params(**search.best_params_)
         scores = [model.fit(X[i], y[i]).score(X[j], y[j]) for i, j in folds.split(X)]

@@ -129,36 +129,23 @@ def test_predictions(name, width):
     assert counts(predicted, expected, width, CASES) == {"right": len(CASES)}
 
 
+FOLDS = [0, 1, 2, 3, 0, 1, 2, 3, 3], [0, 1, 2, 1, 2, 3, 3]
 SETTINGS = [("Kronecker", "ABCD"), ("two steps", "BCD"), ("independent", "B")]
+LEFT_OUT = [(name, setting, None) for name, them in SETTINGS for setting in them]
+LEFT_OUT += [(name, "D", FOLDS) for name in ("Kronecker", "two steps")]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(
-    ("name", "setting"), [(name, setting) for name, them in SETTINGS for setting in them]
-)
-def test_left_out_predictions(name, setting, width):
+@pytest.mark.parametrize(("name", "setting", "folds"), LEFT_OUT)
+def test_left_out_predictions(name, setting, folds, width):
     def predicted(D, T, Y, reg):
-        return fitted(name, reg, (D[:M], T[:Q], Y)).loo(setting)
+        return fitted(name, reg, (D[:M], T[:Q], Y)).loo(setting, folds)
 
     def expected(D, T, Y, reg):
-        return left_out(name, setting, D[:M], T[:Q], Y, reg)
+        return left_out(name, setting, D[:M], T[:Q], Y, reg, folds)
 
-    some = CASES[::11]  # of every scale, precision and weight
+    some = CASES[:: 3 if folds else 11]  # of every scale, precision and weight
     assert counts(predicted, expected, width, some) == {"right": len(some)}
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["Kronecker", "two steps"])
-def test_folds_of_rows_and_columns(name, width):
-    folds = [0, 1, 2, 3, 0, 1, 2, 3, 3], [0, 1, 2, 1, 2, 3, 3]
-
-    def predicted(D, T, Y, reg):
-        return fitted(name, reg, (D[:M], T[:Q], Y)).loo("D", folds)
-
-    def expected(D, T, Y, reg):
-        return left_out(name, "D", D[:M], T[:Q], Y, reg, folds)
-
-    assert counts(predicted, expected, width, CASES[::3]) == {"right": len(CASES[::3])}
 
 
 def test_features_that_leave_with_a_fold_are_told():

@@ -347,6 +347,5 @@ def test_a_value_of_fits_that_were_cut_off_warns():
     cut = model(variance=50.0, kernel="gaussian", gamma=0.2, max_iter=2, max_inner=2)
     with pytest.warns(ConvergenceWarning, match="a fit to the other folds did not converge"):
         cut.cv_log_likelihood(X, y, folds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         model(kernel="gaussian", gamma=0.2).cv_log_likelihood(X, y, folds)

@@ -126,8 +126,7 @@ def test_scores_weigh_their_samples(model, problem):
 
 @each_model
 def test_defaults_do_not_warn(model, problem):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         fitted = clone(model).fit(*problem)
     # the hinge has no curvature: Newton's method does not end by its tolerance
     expected = [ConvergenceWarning] if getattr(model, "loss", None) == "l1svm" else []
@@ -141,8 +140,8 @@ def test_iterations_that_end_before_the_tolerance_say_so(problem):
     with pytest.warns(ConvergenceWarning, match=r"number of iterations .* tol=0.0001: give more"):
         model = KronNewton(loss="logistic", **few).fit(X, y)
     assert model.stop_reason_ == "max_iter"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # where the number of iterations is the regularizer
+    # where the number of iterations is the regularizer
+    with warnings.catch_warnings(action="error"):
         assert KronNewton(loss="logistic", tol=0, **few).fit(X, y).stop_reason_ == "max_iter"
         assert KronSVM(**few).fit(X, y).stop_reason_ == "max_iter"
         assert KronRidge(solver="minres", max_iter=2).fit(X, y).stop_reason_ == "max_iter"
@@ -165,8 +164,7 @@ def test_fitting_in_the_other_form_forgets_the_coefficients(model, problem):
 
 @pytest.mark.parametrize("solver", [KronRidge, KronSVM, KronNewton])
 @pytest.mark.parametrize("side", ["row", "col"])
-def test_an_indefinite_kernel_is_refused_with_the_remedy(solver, side):
-    rng = np.random.default_rng(0)
+def test_an_indefinite_kernel_is_refused_with_the_remedy(solver, side, rng):
     K, G = (F @ F.T for F in (rng.normal(size=(6, 6)), rng.normal(size=(5, 5))))
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
     model = solver(row_kernel="precomputed", col_kernel="precomputed")
@@ -219,8 +217,7 @@ def test_an_intercept_is_the_mean_of_the_labels(form, solver, problem):
         with pytest.warns(UserWarning, match=LARGE_MEAN):
             clone(model).fit(X, y)
         by_hand = clone(model).fit(X, y - y.mean()).predict(X) + y.mean()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             clone(model).fit(X, np.where(y > 5, 1.0, 0.0))  # two classes
             fitted = clone(model).set_params(fit_intercept=True).fit(X, y)
         assert fitted.intercept_ == pytest.approx(y.mean())

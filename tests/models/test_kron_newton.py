@@ -19,7 +19,6 @@ from tests.models.kron_problems import (
 )
 
 SOLVERS = ["qmr", "cg"]
-LOSSES = ["ridge", "l1svm", "l2svm", "logistic", "rankrls"]
 SMOOTH = ["ridge", "l2svm", "logistic", "rankrls"]
 
 
@@ -92,8 +91,7 @@ def test_iterated_ridge_filters_the_residual_once_a_step(solver, size, seed):
         np.testing.assert_allclose(objective, left @ left / 2, atol=1e-6)
 
 
-def test_one_preconditioned_iteration_solves_complete_data():
-    rng = np.random.default_rng(0)
+def test_one_preconditioned_iteration_solves_complete_data(rng):
     X = PairData.complete(rng.standard_normal((9, 4)), rng.standard_normal((8, 3)))
     y = rng.standard_normal(72)
     model = KronNewton(loss="ridge", form="primal", solver="pcg", reg=0.3, max_iter=1,
@@ -138,13 +136,3 @@ def test_clear_errors():
     for call, message in cases:
         with pytest.raises(InputError, match=message):
             call()
-
-
-def test_an_end_is_judged_by_the_diagonal_of_the_weighted_design():
-    model, X = KronNewton(form="primal"), random_pairs(12, 10, 60, seed=0, d=4, r=3)
-    weights = np.random.default_rng(0).uniform(size=60)
-    operator, _, design = model._operator(X)
-    squares = operator.matmat(np.eye(operator.shape[1])) ** 2
-    for constant in (False, True):
-        expected = [*(squares.T @ weights), *[weights.sum()] * constant]
-        np.testing.assert_allclose(model._diagonal(design, constant)(weights), expected)

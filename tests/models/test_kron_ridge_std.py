@@ -163,19 +163,16 @@ def test_raw_features_are_exact_where_the_design_is_thin(form, weighted, reg, sc
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e6])
 def test_iterations_are_right_or_warn_and_are_never_too_small(form, scale):
     X, y = raw_table(70, scale), np.random.default_rng(1).normal(size=70)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model = KronRidge(form=form, solver="minres").fit(X, y)
     if form == "primal":  # as wide as needs iterations: the same kernel in 400 features more
         wide = np.hstack([X.row_features, np.zeros((40, 200))])
         X = X.with_features(wide, X.col_features)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             model.fit(X, y)
     narrow = X.with_features(X.row_features[:, :2], X.col_features)
     exact = exact_std(model, narrow, narrow, np.ones(70, int))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         found = model.predict_std(X)
     assert (found > 0.95 * exact).all()
     if (found > 1.05 * exact).any():

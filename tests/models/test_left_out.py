@@ -115,8 +115,7 @@ def test_a_grid_is_the_single_points_whichever_side_is_larger(kind, setting, by_
 @pytest.mark.parametrize("widths", [(3, 2), (20, 15)], ids=["few", "many"])
 @pytest.mark.parametrize("setting", "ABCD")
 @one_by_one_and_by_folds
-def test_linear_features_are_their_kernel(widths, setting, by_folds):
-    rng = np.random.default_rng(13)
+def test_linear_features_are_their_kernel(widths, setting, by_folds, rng):
     D, T, Y = (rng.normal(size=size) for size in ((14, widths[0]), (11, widths[1]), (14, 11)))
     K, G = D @ D.T, T @ T.T
     folds = random_folds(rng, setting, 14, 11, 3) if by_folds else None
@@ -160,8 +159,7 @@ SYMMETRIES = {"symmetric": lambda Y: Y + Y.T, "antisymmetric": lambda Y: Y - Y.T
 @pytest.mark.parametrize("labels", SYMMETRIES)
 @pytest.mark.parametrize("kind", ["full", "deficient", "clipped", "duplicate"])
 @pytest.mark.parametrize("log_reg", [-2, 0, 3])
-def test_symmetric_leave_one_out_is_retraining(labels, kind, log_reg):
-    rng = np.random.default_rng(18)
+def test_symmetric_leave_one_out_is_retraining(labels, kind, log_reg, rng):
     K, Y, reg = make_kernel(rng, 7, kind), rng.normal(size=(7, 7)), 10.0**log_reg
     Y = SYMMETRIES[labels](Y)
     got = kron(K, K, Y, reg).loo("A", symmetric=True)
@@ -177,8 +175,7 @@ def test_symmetric_leave_one_out_is_retraining(labels, kind, log_reg):
             np.testing.assert_allclose(got, sign * got.T, atol=1e-9)
 
 
-def test_symmetric_leave_one_out_with_two_kernels_of_one_set_of_vertices():
-    rng = np.random.default_rng(19)
+def test_symmetric_leave_one_out_with_two_kernels_of_one_set_of_vertices(rng):
     K, G = make_kernel(rng, 6, "full"), make_kernel(rng, 6, "deficient")
     Y = rng.normal(size=(6, 6))
     got = kron(K, G, Y, 0.2).loo("A", symmetric=True)

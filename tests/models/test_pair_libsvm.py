@@ -51,17 +51,6 @@ def test_vec_trick_gives_the_same_decision_values(seed, m, q, n, features):
     np.testing.assert_allclose(expansion + model.intercept_, scores, rtol=0, atol=1e-8)
 
 
-def test_kernel_matrix_in_place_of_features_is_the_same_machine():
-    X, y = problem(seed=8)
-    for reg in (0.1, 3.0):
-        by_features = PairLibSVM(reg=reg, gamma=0.3).fit(X, y)
-        by_kernel = PairLibSVM(reg=reg, gamma=0.3, precompute=True).fit(X, y)
-        np.testing.assert_array_equal(by_kernel.support_, by_features.support_)
-        np.testing.assert_allclose(
-            by_kernel.decision_function(X), by_features.decision_function(X), atol=1e-6
-        )
-
-
 @pytest.mark.parametrize("first", [1.0, -1.0])
 @pytest.mark.parametrize("thin", [False, True])  # nodes hold nonzeros only, by their columns
 def test_it_is_scikit_learns_machine_whichever_label_comes_first(first, thin):

@@ -35,8 +35,7 @@ RIGHT = 1e-2
 
 def verdict(fit, expected, allowed=RIGHT):
     """ "right", "warned" or "wrong" of the predictions of ``fit()`` for all that is asked."""
-    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said, np.errstate(all="ignore"):
         found = fit()
     error = np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-300)
     told = any(issubclass(one.category, ConvergenceWarning) for one in said)

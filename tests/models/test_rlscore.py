@@ -29,8 +29,7 @@ def test_without_rlscore_the_reason_is_said():
         {"row_kernel": "gaussian", "col_kernel": "gaussian", "row_gamma": 2.0, "col_gamma": 3.0},
     ],
 )
-def test_the_reference_implementation_makes_the_same_predictions(kernels):
-    rng = np.random.default_rng(0)
+def test_the_reference_implementation_makes_the_same_predictions(kernels, rng):
     sides = rng.random((40, 3)), rng.random((30, 2))
     pairs = PairData(*sides, rng.integers(0, 40, 500), rng.integers(0, 30, 500))
     y = rng.choice([2, 5], 500)

@@ -66,8 +66,7 @@ def test_ridge_with_weights_is_the_dense_formula(problem):
         np.testing.assert_allclose(model.predict(X), Q @ a, atol=1e-7)
 
 
-def test_the_primal_form_that_auto_takes_has_the_dual_coefficients_of_weighted_pairs():
-    rng = np.random.default_rng(0)
+def test_the_primal_form_that_auto_takes_has_the_dual_coefficients_of_weighted_pairs(rng):
     sides = rng.standard_normal((60, 18)), rng.standard_normal((50, 17))
     X = PairData(*sides, *np.divmod(rng.permutation(3000)[:2000], 50))
     y, weight = rng.standard_normal(2000), rng.uniform(0, 3, 2000)
@@ -121,9 +120,8 @@ def test_other_weights_are_refused(problem, weight):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e12])
-def test_dual_coefficients_of_weighted_pairs_are_those_of_the_weighted_system(scale):
+def test_dual_coefficients_of_weighted_pairs_are_those_of_the_weighted_system(scale, rng):
     """(Q + reg W^-1) a = y, also where one column is so large that columns are scaled."""
-    rng = np.random.default_rng(0)
     rows, cols = rng.standard_normal((12, 2)) * [1.0, scale], rng.standard_normal((9, 2))
     X, y = PairData.complete(rows, cols), rng.standard_normal(108)
     weight = rng.uniform(0.1, 3.0, 108)

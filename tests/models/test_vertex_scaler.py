@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 
 from kronbench import PairData
 from kronbench.linalg import dense
-from kronbench.models import KronRidge, VertexScaler
+from kronbench.models import VertexScaler
 
 
 @pytest.fixture
@@ -38,20 +36,6 @@ def test_sparse_features_stay_sparse_and_a_side_may_stay_as_it_is(problem):
     np.testing.assert_allclose(
         scaled.row_features.toarray(), X.row_features / X.row_features.std(axis=0)
     )
-
-
-def test_vertex_effects_know_their_vertices_behind_it(problem):
-    X, y = problem
-    model = KronRidge(row_effect=2.0, col_effect=1.0)
-    pipeline = make_pipeline(VertexScaler(), model).fit(X[:60], y[:60])
-    scaled = VertexScaler().fit_transform(X[:60])
-    test = PairData(scaled.row_features, scaled.col_features, X.rows, X.cols)
-    expected = clone(model).fit(scaled, y[:60]).predict(test)
-    np.testing.assert_allclose(pipeline.predict(X), expected)
-    without = clone(model).set_params(row_effect=0, col_effect=0).fit(scaled, y[:60])
-    assert not np.allclose(without.predict(test), expected)
-    again = X.with_features(X.row_features.copy(), X.col_features.copy())
-    np.testing.assert_array_equal(pipeline.predict(again), pipeline.predict(X))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

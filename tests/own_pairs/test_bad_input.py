@@ -40,16 +40,6 @@ def refused(capsys, folder, sentence, *argv, ends=2):
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-def replaced(old, new):
-    """An edit of the text of a table, at one place."""
-
-    def edit(content):
-        assert old in content
-        return content.replace(old, new, 1)
-
-    return edit
-
-
 def line(number, new):
     """An edit that writes a line of a table anew."""
 
@@ -105,7 +95,6 @@ def usual_limit():
         ("pairs", line(3, ",01,1"), "no id in pair 3"),
         ("pairs", line(3, "D03,01,"), "no number for the pair (D03, 01)"),
         ("pairs", line(3, "D03,01,nan"), "'nan' for the pair (D03, 01)"),
-        ("pairs", line(3, "D03,01,-inf"), "'-inf' for the pair (D03, 01)"),
         ("pairs", line(3, "D03,01,maybe"), "'maybe' for the pair (D03, 01)"),
         ("pairs", line(3, "D03,01,1,1"), "line 4, saw 4"),
         ("pairs", labels("1"), "the label 1 for every pair"),
@@ -114,7 +103,6 @@ def usual_limit():
         ("pairs", lambda text: text + text.splitlines()[1] + ".5\n", "the median of replicates"),
         ("pairs", line(3, "D03,01," + "9" * 400), "...' for the pair (D03, 01)"),
         ("pairs", line(3, 'D03,01,"7,329"'), "a label, with a decimal point"),
-        ("pairs", line(3, "D03,01,NaN"), "give every pair a label"),
         ("pairs", labels('"7,329"'), "or 7.329 with a decimal point"),
         ("pairs", line(3, '"D\n03\x1b[31m",01,1'), r"drug 'D\n03\x1b[31m' is not in"),
         ("pairs", line(3, f"{'D' * 200_000},01,1"), "DDD ... "),
@@ -123,8 +111,6 @@ def usual_limit():
             line(0, "drug,target," + ",".join(map(str, range(9000)))),
             "8999 besides the ids",
         ),
-        ("rows", lambda text: "", "is empty"),
-        ("rows", lambda text: "drug,mass\n", "no rows below its header"),
         ("rows", line(0, "drug,mass,mass,rings"), "two columns 'mass'"),
         ("rows", line(2, "D00,1,2,3"), "the id 'D00' twice"),
         ("rows", line(2, "D01,1,heavy,3"), "'heavy' for 'D01' in 'logp'"),
@@ -134,7 +120,6 @@ def usual_limit():
         ("rows", line(0, f"drug,{'m' * 140_000},logp,rings"), "has a header that cannot be read"),
         ("rows", line(2, "D01,1,,3"), "no number for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1,NaN,3"), "'NaN' for 'D01' in 'logp'"),
-        ("rows", line(2, "D01,1,inf,3"), "'inf' for 'D01' in 'logp'"),
         ("rows", line(2, "D01,1"), "for 'D01' in 'logp'"),
         ("rows", line(2, ",1,2,3"), "no id in row 2"),
         ("rows", lambda text: "drug\nD00\n", "has only ids"),
@@ -280,14 +265,9 @@ def test_similarities_and_features_need_no_question(folder, capsys, names, left_
         ("KronRidge --set reg=-1", "'reg' parameter of KronRidge must be a float"),
         ("KronRidge --set reg=none", "Got None instead"),
         ("KronRidge --set reg=much", "Got 'much' instead"),
-        ("KronRidge --set max_iter=many", "max_iter"),
-        ("KronRidge --set form=both", "'form' parameter of KronRidge"),
         ("KronRidge --set dtype=half", "'dtype' parameter of KronRidge"),
-        ("KronRidge --set row_kernel=rbf", "'row_kernel' parameter of KronRidge"),
         ("KronRidge --set row_kernel=gaussian", "row_gamma is missing"),
         ("KronRidge --set row_gamma=x", "the linear kernel has no width"),
-        ("KronRidgeCV --set max_iter=0", "'max_iter' parameter of"),
-        ("KronRidgeCV --set tol=nan", "'tol' parameter of KronRidgeCV"),
         ("KronRidgeCV --select", "chooses its weights itself"),
         ("nope", "is not a solver of pairs: give one of CompleteKronRidge"),
         ("x" * 10_000, " ... "),
@@ -332,10 +312,6 @@ def test_real_labels_are_for_regressions(folder, capsys):
         ("KronRidge -o nowhere/m.kron", "cannot be written: No such file"),
         ("KronRidge -o pairs.csv/m.kron", "cannot be written: Not a directory"),
         ("KronRidge -o .", "is a folder"),
-        ("KronRidge --set max_iter=0", "'max_iter' parameter of KronRidge"),
-        ("KronRidge --set tol=-1", "'tol' parameter of KronRidge"),
-        ("KronSVM --set max_inner=-1", "'max_inner' parameter of KronSVM"),
-        ("KronSVM --set max_iter=1.5", "'max_iter' parameter of KronSVM"),
         ("KronRidge -o /proc/m.kron", "cannot be written"),
         ("KronRidge --set reg=0", "Got 0 instead"),
     ],
@@ -508,8 +484,7 @@ def test_arrays_of_a_primal_model_that_do_not_fit_each_other(folder, capsys, cha
     refused(capsys, folder, "not a complete model", *predict(folder))
 
 
-def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, model):
-    rng = np.random.default_rng(0)
+def test_any_byte_that_changes_and_any_end_that_is_missing_is_seen(tmp_path, model, rng):
     file = tmp_path / "m.kron"
     for place in [*rng.integers(len(model), size=200), len(model) - 1]:
         damaged = bytearray(model)

@@ -157,14 +157,6 @@ def test_the_working_directory_brings_no_modules_to_commands_on_files(
     del sys.modules["mine_here"]
 
 
-def test_what_calls_something_is_in_no_model(models, tmp_path):
-    file = tmp_path / "m.kron"
-    call = record('"offset": 0.0', '"offset": {"type": "system", "command": "ls"}')
-    file.write_bytes(rewritten(models["KronRidge"], call))
-    with pytest.raises(InputError, match=r"it has {'type': 'system', .*, which no model has"):
-        model_file.load_model(file)
-
-
 # --- numbers ----------------------------------------------------------------------------------
 
 

@@ -64,8 +64,7 @@ def test_a_choice_is_that_of_single_fits(problem, setting, tol, form):
         for width in (0.1, 0.3, 1.0, 3.0):
             tried = {"reg": reg, "row_gamma": width / np.median(distances)}
             trial = replace(recipe, parameters={**given, **tried})
-            with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as told:
                 found = [
                     score(y[test], trial.fit(X[train], y[train]).scores(X[test]))
                     for train, test in folds
@@ -174,9 +173,8 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
         check_memory(Recipe("KronSVM", {}), pairs)
 
 
-def test_only_the_form_that_is_taken_has_kernels_to_hold(monkeypatch):
+def test_only_the_form_that_is_taken_has_kernels_to_hold(monkeypatch, rng):
     monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
-    rng = np.random.default_rng(0)
     i, j = np.divmod(rng.permutation(40000)[:20000], 100)
     narrow = PairData(rng.standard_normal((400, 18)), rng.standard_normal((100, 17)), i, j)
     wide = PairData(rng.standard_normal((400, 900)), rng.standard_normal((100, 800)), i, j)

@@ -148,18 +148,6 @@ def test_a_training_set_does_not_see_the_similarities_of_the_test_vertices(folde
     assert error["model"]["mean"] == pytest.approx(np.mean(errors), rel=1e-6)
 
 
-def test_vertex_effects_know_a_vertex_whose_similarities_are_clipped(folder, capsys):
-    kept = fit(capsys, folder, "KronRidge", "--set=row_effect=3")
-    names = [f"D{k:02d}" for k in range(14)]
-    new = pd.DataFrame(100 * similarity(14, 1)[3:4], ["twin"], names)
-    new.to_csv(folder / "new-rows.csv", index_label="drug")
-    (folder / "new.csv").write_text("drug,target\ntwin,04\nD03,04\n")
-    twin, known = predict(
-        capsys, kept, "new.csv", "--rows", folder / "new-rows.csv"
-    )["prediction"]  # fmt: skip
-    assert twin != pytest.approx(known)  # an effect is of a vertex
-
-
 def test_one_weight_means_the_same_in_percent(folder, capsys):
     out, _ = evaluated(capsys, folder, "--setting", "B")
     save(folder, similarity(14, 1), [f"D{k:02d}" for k in range(14)])

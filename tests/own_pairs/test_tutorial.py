@@ -80,11 +80,10 @@ def test_the_commands_on_a_solver_print_what_is_shown(own_solver):
         run_console(ROOT, block.replace("FOLDER", str(own_solver)))
 
 
-def test_its_data_set_and_its_file_are_read(own_solver):
+def test_its_data_set_and_its_file_are_read(own_solver, rng):
     (entry,) = yaml.safe_load(texts(SOLVER_PAGE, "yaml")[0]).values()
     paths = {key: own_solver / file["mirror"] for key, file in entry["files"].items()}
     paths["pairs"].parent.mkdir()
-    rng = np.random.default_rng(0)
     for key, ids in (("rows", "abcdef"), ("cols", "xyz")):
         pd.DataFrame(rng.random((len(ids), 2)), list(ids)).to_csv(paths[key])
     index = pd.MultiIndex.from_product([list("abcdef"), list("xyz")])

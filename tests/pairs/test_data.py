@@ -101,8 +101,7 @@ def test_vertices_of_equal_features_are_positions_or_ids_or_new():
     for same in (known, known.copy()):  # nothing is in doubt: it is the array of the fit
         np.testing.assert_array_equal(known_vertices(over(same), over(known), "row"), [0, 1, 2])
     some = np.array([[2.0], [1.0]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # the second occurs in no pair
+    with warnings.catch_warnings(action="error"):  # the second occurs in no pair
         match = known_vertices(over(some), over(known), "row")
     np.testing.assert_array_equal(match, [1, -1])
     with pytest.warns(UserWarning, match="^1 row vertices have the features of several .* or ids"):

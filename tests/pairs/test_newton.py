@@ -124,8 +124,7 @@ def test_a_step_that_cannot_be_found_ends_the_iterations():
 @pytest.mark.parametrize("loss", ["ridge", "l2svm", "logistic"])
 @pytest.mark.parametrize("reg", [1e-4, 1.0])
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e6])
-def test_what_rounding_hides_is_no_end_by_the_tolerance(loss, reg, scale):
-    rng = np.random.default_rng(0)
+def test_what_rounding_hides_is_no_end_by_the_tolerance(loss, reg, scale, rng):
     X = rng.standard_normal((80, 9)) * np.where(np.arange(9) < 3, scale, 1)
     y = np.sign(rng.standard_normal(80))
     options = dict(solver="cg", max_iter=200, max_inner=2000, line_search=True)
@@ -143,8 +142,7 @@ def test_what_rounding_hides_is_no_end_by_the_tolerance(loss, reg, scale):
 
 @pytest.mark.parametrize("loss", ["ridge", "l2svm", "logistic"])
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_large_column_does_not_end_the_primal_form(loss, solver):
-    rng = np.random.default_rng(0)
+def test_a_large_column_does_not_end_the_primal_form(loss, solver, rng):
     X = rng.standard_normal((80, 9)) * np.where(np.arange(9) < 1, 1e5, 1)
     y = np.sign(X[:, 1] + rng.standard_normal(80))
     options = dict(solver=solver, max_iter=100, max_inner=100, line_search=True)

@@ -48,7 +48,7 @@ def dense(name, K, G, out, in_):
 
 
 @pytest.mark.parametrize("gather", [0, np.inf])
-def test_both_ways_to_match_vertices_are_the_formula(monkeypatch, gather):
+def test_both_ways_to_match_vertices_are_the_formula(monkeypatch, gather, rng):
     monkeypatch.setattr("kronbench.pairs.pairwise._OPERATIONS_A_GATHER", gather)
     K, G, out, in_ = problem("cartesian", seed=6)
     new = {"row_match": [0, -1, 2, 3, 4, 1, -1], "col_match": [3, 1, -1, 0, 2, 2]}
@@ -56,7 +56,6 @@ def test_both_ways_to_match_vertices_are_the_formula(monkeypatch, gather):
     row, col = (np.array(new[side])[index] for side, index in zip(new, out, strict=True))
     same_row, same_col = row[:, None] == in_[0], col[:, None] == in_[1]
     Q = K[np.ix_(out[0], in_[0])] * same_col + same_row * G[np.ix_(out[1], in_[1])]
-    rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((len(in_[0]), 3)), rng.standard_normal((len(out[0]), 2))
     np.testing.assert_allclose(operator @ X, Q @ X, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(operator.T @ Y, Q.T @ Y, rtol=1e-10, atol=1e-10)
@@ -64,11 +63,10 @@ def test_both_ways_to_match_vertices_are_the_formula(monkeypatch, gather):
 
 @pytest.mark.parametrize("method", ["sparse", "dense", "auto"])
 @pytest.mark.parametrize("name", PAIRWISE)
-def test_products_adjoints_and_restrictions_are_those_of_the_dense_matrix(name, method):
+def test_products_adjoints_and_restrictions_are_those_of_the_dense_matrix(name, method, rng):
     K, G, out, in_ = problem(name, seed=3)
     operator = PairwiseOperator(name, K, G, *out, *in_, method=method)
     Q = dense(name, K, G, out, in_)
-    rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((len(in_[0]), 3)), rng.standard_normal((len(out[0]), 2))
     np.testing.assert_allclose(operator @ X, Q @ X, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(operator.T @ Y, Q.T @ Y, rtol=1e-10, atol=1e-10)

@@ -93,8 +93,7 @@ def test_products_of_one_and_of_several_vectors_are_the_dense_formula(problem, m
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("zeros", [0.0, 0.5])
-def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros):
-    rng = np.random.default_rng(7)
+def test_as_few_pairs_as_vertices_are_summed_directly(dtype, order, zeros, rng):
     n = 403  # the last sums are three, not four
     A, B = (np.asarray(rng.standard_normal((n, n + 9)), dtype, order=order) for _ in range(2))
     pairs = [rng.permutation(size)[:n] for size in (n, n, n + 9, n + 9)]
@@ -318,11 +317,6 @@ def test_no_pairs_at_all(method):
     np.testing.assert_array_equal(operator @ np.empty(0), [0.0, 0.0])
     assert (operator.T @ np.ones(2)).shape == (0,)
     assert operator.restrict(np.zeros(2, bool), np.zeros(0, bool)).shape == (0, 0)
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("method", ["sparse", "dense"])

@@ -75,22 +75,6 @@ VALUES = [0.68, 0.70, 0.72, 0.70]
 HALF = half_width(VALUES, 0.25)
 
 
-@pytest.mark.parametrize(
-    ("distance", "below", "above"),
-    [
-        (-1.01 * HALF, HOLDS, CONTRADICTED),
-        (-0.99 * HALF, UNDECIDED, UNDECIDED),
-        (0.0, UNDECIDED, UNDECIDED),
-        (0.99 * HALF, UNDECIDED, UNDECIDED),
-        (1.01 * HALF, CONTRADICTED, HOLDS),
-    ],
-)
-def test_a_bound_inside_the_interval_is_undecided_from_either_side(distance, below, above):
-    bound = {"value": "auc", "bound": 0.7 + distance, "spread": FOLDS}
-    assert verdict(checks.at_least, folds(VALUES), **bound) == below
-    assert verdict(checks.at_most, folds(VALUES), **bound) == above
-
-
 @given(st.floats(0.5, 0.9), st.sampled_from([0.0, 0.5, 2.0]))
 def test_within_is_both_bounds_at_once(target, width):
     tolerance = width * HALF

@@ -8,8 +8,7 @@ from scipy import stats
 from kronbench_suite.report.estimates import disturbed, exponent, means
 
 
-def test_means_have_the_interval_of_students_distribution_over_the_other_rows():
-    rng = np.random.default_rng(0)
+def test_means_have_the_interval_of_students_distribution_over_the_other_rows(rng):
     frame = pd.DataFrame(
         [
             {"method": method, "fold": fold, "auc": rng.random(), "error": rng.random()}

@@ -163,8 +163,7 @@ def test_a_busy_row_counts_where_no_load_explains_the_verdict(seconds, busy, exp
     assert judge.judge(check, rows, "smoke").verdict == untimed
 
 
-def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own():
-    rng = np.random.default_rng(0)
+def test_a_claim_over_draws_tells_the_verdict_for_new_data_beside_its_own(rng):
     rows = pd.DataFrame(
         {"repetition": range(10), "source": "mirror", "dataset": "Ki",
          "auc": 0.6 + 0.05 * rng.standard_normal(10)}

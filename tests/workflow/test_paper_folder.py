@@ -148,123 +148,103 @@ def edit(file, old, new):
     file.write_text(text.replace(old, new))
 
 
-def remove(name):
-    def spoil(folder):
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-    return spoil
-
-
-def change(name, old, new):
-    return lambda folder: edit(folder / name, old, new)
+NEAR, LEFT_OUT, CLAIMS = "measure/neighbours.py", "measure/left_out.py", "claims/claims.yaml"
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("name", "old", "new", "said"),
     [
-        (remove("paper.yaml"), "has no paper.yaml: a paper is a folder with paper.yaml, claims/"),
-        (remove("claims"), "has no file of claims, .*: write 'claims: none' in paper.yaml"),
-        (remove("printed/accuracy.csv"), "table-1: there is no file of printed numbers"),
         (
-            remove("measure/neighbours.py"),
-            "figure-1: there is no module .*neighbours.py",
+            "paper.yaml",
+            "",
+            None,
+            "has no paper.yaml: a paper is a folder with paper.yaml, claims/",
         ),
-        (remove("plot/accuracy.py"), "table-1: there is no module .*plot/accuracy.py"),
-        (change("measure/left_out.py", "def run(", "def runs("), "left_out.py has no run"),
-        (change("measure/left_out.py", "def run(", "def run{"), "left_out.py, line 28: closing"),
-        (change("plot/accuracy.py", "return frame", "return frame)"), "y.py, line 12: unmatched"),
+        ("claims", "", None, "has no file of claims, .*: write 'claims: none' in paper.yaml"),
+        ("printed/accuracy.csv", "", None, "table-1: there is no file of printed numbers"),
+        (NEAR, "", None, "figure-1: there is no module .*neighbours.py"),
+        ("plot/accuracy.py", "", None, "table-1: there is no module .*plot/accuracy.py"),
+        (LEFT_OUT, "def run(", "def runs(", "left_out.py has no run"),
+        (LEFT_OUT, "def run(", "def run{", "left_out.py, line 28: closing"),
+        ("plot/accuracy.py", "return frame", "return frame)", "y.py, line 12: unmatched"),
         (
-            change("measure/neighbours.py", "from .left_out", "from .leftout"),
+            *(NEAR, "from .left_out", "from .leftout"),
             "neighbours.py imports kronbench_suite.papers.aeberhard.measure.leftout, and there is "
             "no such module: did you mean 'left_out'",
         ),
         (
-            change(
-                "measure/neighbours.py",
-                "kronbench_suite.runner.columns",
-                "kronbench.runer.columns",
-            ),
+            *(NEAR, "kronbench_suite.runner.columns", "kronbench.runer.columns"),
             "neighbours.py imports kronbench.runer.columns, and there is no such module",
         ),
-        (change("measure/left_out.py", "COLUMNS = ", "COLUMN = "), "left_out.py has no COLUMNS"),
+        (LEFT_OUT, "COLUMNS = ", "COLUMN = ", "left_out.py has no COLUMNS"),
+        ("plot/neighbours.py", "def draw(", "def drew(", "neither draw.* nor tabulate"),
+        (CLAIMS, "kind: gain", "kind: gains", "gains"),
         (
-            change("plot/neighbours.py", "def draw(", "def drew("),
-            "neither draw.* nor tabulate",
-        ),
-        (change("claims/claims.yaml", "kind: gain", "kind: gains"), "gains"),
-        (
-            change("claims/claims.yaml", "value: accuracy, between", "value: accuracyy, between"),
+            *(CLAIMS, "value: accuracy, between", "value: accuracyy, between"),
             "'accuracyy', which aeberhard table-1 has at no scale: .* did you mean 'accuracy'",
         ),
-        (change("claims/claims.yaml", "method == 'QDA'", "method == 'QDB'"), "for 'QDB', which"),
-        (change("claims/claims.yaml", "method == 'QDA'", "dataset == 'wine'"), "for 'wine', whi"),
-        (change("paper.yaml", "[wine-178]", "[wine-187]"), "there is no data set 'wine-187'"),
-        (change("data.yaml", "data:WINE", "data:VINE"), "'measure.data:VINE': .* 'VINE'"),
+        (CLAIMS, "method == 'QDA'", "method == 'QDB'", "for 'QDB', which"),
+        (CLAIMS, "method == 'QDA'", "dataset == 'wine'", "for 'wine', whi"),
+        ("paper.yaml", "[wine-178]", "[wine-187]", "there is no data set 'wine-187'"),
+        ("data.yaml", "data:WINE", "data:VINE", "'measure.data:VINE': .* 'VINE'"),
+        ("measure/data.py", "def wine(rng)", "def wine(rng", "data:WINE': SyntaxError: '\\("),
+        ("data.yaml", "wine-178:", "boston:", "has the name of the shipped data set boston"),
+        ("paper.yaml", "title:", "tilte:", "tilte"),
         (
-            change("measure/data.py", "def wine(rng)", "def wine(rng"),
-            "data:WINE': SyntaxError: '\\(",
-        ),
-        (
-            change("data.yaml", "wine-178:", "boston:"),
-            "has the name of the shipped data set boston",
-        ),
-        (change("paper.yaml", "title:", "tilte:"), "tilte"),
-        (
-            change("paper.yaml", " neighbours: [1, 3", " neighbors: [1, 3"),
+            *("paper.yaml", " neighbours: [1, 3", " neighbors: [1, 3"),
             "figure-1: unknown parameter 'neighbors': did you mean 'neighbours'",
         ),
         (
-            change("paper.yaml", "{methods: [LDA, QDA", "{methods: [LDA, QDAA"),
+            *("paper.yaml", "{methods: [LDA, QDA", "{methods: [LDA, QDAA"),
             "table-1: methods: there is no 'QDAA': did you mean 'QDA'",
         ),
         (
-            change("paper.yaml", "items:", "protocol: {parameters: {methodz: [LDA]}}\nitems:"),
+            *("paper.yaml", "items:", "protocol: {parameters: {methodz: [LDA]}}\nitems:"),
             "protocol: no item reads the parameter 'methodz'",
         ),
+        (NEAR, '("neighbours",)', '("neighbours",', "error: aeberhard figure-1: .* line 16: "),
         (
-            change("measure/neighbours.py", '("neighbours",)', '("neighbours",'),
-            "error: aeberhard figure-1: .* line 16: ",
-        ),
-        (
-            change("measure/neighbours.py", "neighbours : numbers", "neighbours: numbers"),
+            *(NEAR, "neighbours : numbers", "neighbours: numbers"),
             "neighbours.py: in the docstring .* under Parameters, 'neighbours: numbers of .*' is "
             "neither 'name : what it means' nor 'name : keys of MAPPING'",
         ),
-        (
-            change("measure/neighbours.py", " : numbers of neighbours", " : keys of NUMBERS"),
-            "under Parameters, 'neighbours : keys of NUMBERS' is neither",
+        *(
+            (
+                *(NEAR, " : numbers of neighbours", f" : keys of {mapping}"),
+                f"under Parameters, 'neighbours : keys of {mapping}' is neither",
+            )
+            for mapping in ("NUMBERS", "COLUMNS")
         ),
         (
-            change("measure/neighbours.py", " : numbers of neighbours", " : keys of COLUMNS"),
-            "under Parameters, 'neighbours : keys of COLUMNS' is neither",
-        ),
-        (
-            change("measure/left_out.py", '"LDA": Lin', "LDA: Lin"),
+            *(LEFT_OUT, '"LDA": Lin', "LDA: Lin"),
             "under Parameters, 'methods : keys of METHODS' is neither .* this module writes out",
         ),
         (
-            change("measure/neighbours.py", "\nParameters", "\nParameter"),
+            *(NEAR, "\nParameters", "\nParameter"),
             "unknown parameter 'solver'; the docstring of measure/neighbours.py has: m",
         ),
-        (change("paper.yaml", "smoke:", "smok:"), "scales: unknown key 'smok'; known are: smoke"),
+        ("paper.yaml", "smoke:", "smok:", "scales: unknown key 'smok'; known are: smoke"),
         (
-            change("paper.yaml", "ScaledNeighbours,", "ScaledNeighbour,"),
+            *("paper.yaml", "ScaledNeighbours,", "ScaledNeighbour,"),
             "figure-1: unknown solver path 'kronbench_suite.papers.aeberhard.solvers.neighbours."
             "ScaledNeighbour': .* did you mean 'ScaledNeighbours'",
         ),
         (
-            change("paper.yaml", "solvers.neighbours.", "solvers.neighbour."),
+            *("paper.yaml", "solvers.neighbours.", "solvers.neighbour."),
             "aeberhard.solvers has no module 'neighbour': did you mean 'neighbours'",
         ),
         (
-            change("paper.yaml", "{neighbours: [1, 5", "{neighbuors: [1, 5"),
+            *("paper.yaml", "{neighbours: [1, 5", "{neighbuors: [1, 5"),
             "scales: smoke: papers.aeberhard.figure-1: unknown key 'neighbuors'",
         ),
     ],
 )
-def test_what_is_missing_is_said_before_any_job(folder, spoil, said, monkeypatch, capsys):
-    spoil(folder)
+def test_what_is_missing_is_said_before_any_job(folder, name, old, new, said, monkeypatch, capsys):
+    path = folder / name
+    if new is not None:
+        edit(path, old, new)
+    else:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     monkeypatch.chdir(ROOT)
     assert main(["run-with", str(folder), "--dry-run"]) == 2
     error = capsys.readouterr().err

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from kronbench.linalg import gram
-from kronbench.models import KronNewton
 from kronbench.pairs import LOSSES, PairData, SampledKroneckerOperator
 
 REG, STEP = 0.7, 1e-4
@@ -64,19 +62,6 @@ def test_section_3_2_hessians_of_univariate_losses_are_diagonal_and_convex(name)
     np.testing.assert_array_equal(H, np.diag(np.diag(H)))
     assert (np.diag(H) >= 0).all()
     assert name != "l1svm" or not H.any()  # section 4.2
-
-
-def test_section_3_3_another_optimizer_reaches_the_same_minimum():
-    loss = LOSSES["logistic"]
-
-    def objective(w):
-        gradient = X.T @ loss.gradient(X @ w, Y) + REG * w
-        return loss.value(X @ w, Y) + REG / 2 * w @ w, gradient
-
-    found = minimize(objective, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", tol=1e-14)
-    options = dict(max_iter=100, max_inner=200, solver="cg", tol=1e-10)
-    model = KronNewton(loss="logistic", reg=REG, **options).fit(PAIRS, Y)
-    np.testing.assert_allclose(model.decision_function(PAIRS), X @ found.x, atol=1e-5)
 
 
 def test_section_5_1_product_of_gaussian_kernels_is_that_of_concatenated_features():

@@ -15,8 +15,7 @@ SPEC = {
 
 
 @pytest.mark.parametrize("setting", ["B", "C", "D"])
-def test_closed_solutions_are_those_of_kron_ridge(setting):
-    rng = np.random.default_rng(5)
+def test_closed_solutions_are_those_of_kron_ridge(setting, rng):
     D, T = (A @ A.T for A in (rng.normal(size=(12, 30)), rng.normal(size=(17, 40))))
     values = rng.normal(size=(12, 17))
     arrays = {"values": values, "drug_similarity": D, "target_similarity": T}

@@ -197,9 +197,8 @@ def test_printed_lines_are_judged_by_the_interval_of_one_more_order():
     assert summary(draws[:, 0], sixth + 0.05, **moments)["share within"] < 0.2
 
 
-def test_a_share_that_hangs_on_few_orders_is_known_up_to_an_interval():
+def test_a_share_that_hangs_on_few_orders_is_known_up_to_an_interval(rng):
     """Five orders of sums do not tell their deviation well: other processors draw other ones."""
-    rng = np.random.default_rng(0)
     shares = []
     for _ in range(40):
         deviation = 10.0 ** rng.uniform(-6, -3, size=(10, 1))

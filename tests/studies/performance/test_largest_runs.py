@@ -16,7 +16,6 @@ SPEC = {
     "factor_sizes": [],
     "factors": {"features": 4, "gamma": 1.0, "rank": 30, "lookahead": 10},
     "seed": 7,
-    "time_cap": 10,
 }
 
 

@@ -14,7 +14,6 @@ SPEC = {
     "threads": [1],
     "fraction": 0.25,
     "seed": 7,
-    "time_cap": 10,
 }
 
 

@@ -10,7 +10,6 @@ SPEC = {
     "iterations": 5,
     "regs": [0.1, 1.0, 10.0],
     "seed": 7,
-    "time_cap": 10,
 }
 
 

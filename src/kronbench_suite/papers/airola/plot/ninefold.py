@@ -23,9 +23,7 @@ def draw(frame, item):
         text = f"{_NAMES[role]}\n{len(block)} pairs\n{positive} positive"
         middle = corner[0] + width / 2, corner[1] + height / 2
         axes.text(*middle, text, ha="center", va="center", fontsize=7)
-    axes.set_xlim(0, right.max() + 1)
-    axes.set_ylim(high.max() + 1, 0)
-    axes.set_xlabel("end vertices (targets), by fold")
-    axes.set_ylabel("start vertices (drugs), by fold")
+    axes.set(xlim=(0, right.max() + 1), xlabel="end vertices (targets), by fold")
+    axes.set(ylim=(high.max() + 1, 0), ylabel="start vertices (drugs), by fold")
     axes.grid(False)
     return figure

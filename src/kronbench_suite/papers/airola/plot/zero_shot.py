@@ -16,8 +16,7 @@ def draw(frame, item):
         positive = part[part["label"] > 0]
         if role != "unused":
             axes.scatter(positive["col"], positive["row"], s=7, **ring)
-    axes.set_xlabel("end vertices (targets)")
-    axes.set_ylabel("start vertices (drugs)")
+    axes.set(xlabel="end vertices (targets)", ylabel="start vertices (drugs)")
     axes.invert_yaxis()
     axes.grid(False)
     labels = {

@@ -22,8 +22,7 @@ def draw(frame, item):
         axes[0, 0].bar_label(bar, fmt="{:.3g}", padding=2, fontsize=7)
     axes[0, 0].margins(x=0.12)
     axes[0, 0].invert_yaxis()
-    axes[0, 0].set_xlabel("seconds")
-    axes[0, 0].set_title(f"Steps at n = {largest['n'].iloc[0]:,.0f}")
+    axes[0, 0].set(xlabel="seconds", title=f"Steps at n = {largest['n'].iloc[0]:,.0f}")
     for (step, name), marker in zip(_WHOLES.items(), "os", strict=True):
         whole = timed[timed["step"] == step].sort_values("n")
         power = exponent(whole["n"], whole["seconds"])
@@ -34,8 +33,7 @@ def draw(frame, item):
     remark = ", busy machine" if disturbed(timed) else ""
     axes[0, 1].set_title(f"In all, rank {largest['rank'].iloc[0]:.0f}{remark}")
     axes[0, 1].xaxis.set_minor_formatter(NullFormatter())  # small ranges: labels would overlap
-    axes[0, 1].set_xlabel("points n")
-    axes[0, 1].set_ylabel("seconds")
+    axes[0, 1].set(xlabel="points n", ylabel="seconds")
     # Below the axes, since curves run through every corner.
     figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=2)
     return figure

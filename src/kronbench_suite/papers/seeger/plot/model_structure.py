@@ -31,9 +31,8 @@ def draw(frame, item):
         image = panel.imshow(values, cmap=colors, vmin=low, vmax=size, **options)
         bar = figure.colorbar(image, ax=panel, location="bottom", aspect=10, label=scale)
         bar.locator = MaxNLocator(2)
-        panel.set_title(f"{title}\n{shape[0]} × {shape[1]}")
-        panel.set_ylabel(rows)
-        panel.set_xlabel(columns)
+        title += f"\n{shape[0]} × {shape[1]}"
+        panel.set(title=title, xlabel=columns, ylabel=rows)
         panel.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         panel.grid(False)
     return figure

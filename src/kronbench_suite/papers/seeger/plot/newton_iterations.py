@@ -22,9 +22,8 @@ def draw(frame, item):
                     curve["products"], excess, marker=".", ms=4, label=iteration, color=color
                 )
                 panel.plot(curve["products"], curve["gap"], "x", ms=3, color=color)
-            panel.set_yscale("log")
-            panel.set_ylim(bottom=FLOOR / 2)
-            panel.set_title(f"{name_of(dataset)}: {model} model, v = {variance:g}")
+            title = f"{name_of(dataset)}: {model} model, v = {variance:g}"
+            panel.set(title=title, yscale="log", ylim=(FLOOR / 2, None))
         row[0].set_ylabel("excess, $(\\Phi - \\Phi^*) / \\Phi^*$")
     axes[0, 0].plot([], [], "x", ms=3, color="0.3", label="certified duality gap")
     for panel in axes[-1]:

@@ -36,9 +36,8 @@ def draw(frame, item):
             if share > 6:
                 bar.text(left + share / 2, 0, f"{share:.0f} %", **middle)
             left += share
-        bar.set_yticks([])
-        bar.set_xlim(0, 100)
-        bar.set_xlabel(f"share of {times['seconds'].sum():.2g} s, %")
+        label = f"share of {times['seconds'].sum():.2g} s, %"
+        bar.set(xlim=(0, 100), xlabel=label, yticks=[])
         bar.grid(False)
     shared_legend(figure, axes, loc="outside lower center", ncols=4)
     return figure

@@ -22,9 +22,7 @@ def draw(frame, item):
             if np.isnan(theirs):
                 at = {"xytext": (0, -12), "textcoords": "offset points", "ha": "center"}
                 panel.annotate("not printed", (best["reg"], best["auc"]), **at, **SMALL)
-        panel.set_xscale("log")
-        panel.set_title(name_of(dataset))
-        panel.set_xlabel(r"$\lambda$")
+        panel.set(xscale="log", title=name_of(dataset), xlabel=r"$\lambda$")
     axes[0, 0].set_ylabel("AUC")
     axes[0, 0].plot([], [], "o", ms=4, color="0.3", label="our best")
     axes[0, 0].plot([], [], "D", ms=7, mfc="none", color="0.3", label="printed best")

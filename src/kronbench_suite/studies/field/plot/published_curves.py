@@ -25,8 +25,7 @@ def draw(frame, item):
             # curves that agree to the last bit have no place on a logarithmic axis
             curve = part.set_index("iteration")[column].clip(lower=1e-8)
             panel.plot(curve, color=colour, lw=1.0, label=label)
-        panel.set_yscale("log")
-        panel.set_xlabel("iterations")
+        panel.set(yscale="log", xlabel="iterations")
         log_ticks(panel.yaxis)
     axes[-1, 0].set_ylabel(f"{kernels[0]}\ndifference")
     for row, kernel in zip(axes, kernels, strict=False):

@@ -158,8 +158,7 @@ def _panel(panel, rows, kind):
         if source == "surrogate":
             label.set_color(ALARM)
     panel.tick_params(axis="y", labelsize=6.5)
-    panel.set_ylim(-0.7, len(rows) - 0.3)
-    panel.set_xlabel(QUANTITIES[kind])
+    panel.set(xlabel=QUANTITIES[kind], ylim=(-0.7, len(rows) - 0.3))
 
 
 def _ratios(row):

@@ -16,9 +16,8 @@ def draw(frame, item):
             proportional = rate.iloc[0] * threads / threads.iloc[0]
             panel.plot(threads, proportional, ls=":", lw=0.8, color=line.get_color())
         panel.set_title(f"{'Single' if dtype == 'float32' else 'Double'} precision")
-        panel.set_xlabel("threads")
-        panel.set_xticks(sorted(frame["threads"].unique()))
-        panel.set_ylim(bottom=0)
+        ticks = sorted(frame["threads"].unique())
+        panel.set(xlabel="threads", xticks=ticks, ylim=(0, None))
     axes[0, 0].set_ylabel("GFlop/s")
     axes[0, 0].plot([], [], ls=":", lw=0.8, color="0.3", label="in proportion")
     shared_legend(figure, axes, loc="outside right center")

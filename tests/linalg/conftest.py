@@ -1,9 +1,0 @@
-"""What tests of linear algebra share."""
-
-import numpy as np
-import pytest
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
