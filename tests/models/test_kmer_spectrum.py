@@ -89,7 +89,7 @@ def test_a_word_with_another_letter_is_not_counted_and_one_sentence_says_which(l
         (["MKV", ""], "X, entry 2, '', has no word"),
         (["MKXMK"], "X, entry 1, 'MKXMK', has no word"),
         *(
-            (["MKVL", f"MXVA{c}L"], rf"X, entry 2, .* as letter 5, which")
+            (["MKVL", f"MXVA{c}L"], r"X, entry 2, .* as letter 5, which")
             for c in "-?1é\u4e2d\ud800"
         ),
         (

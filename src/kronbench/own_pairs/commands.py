@@ -157,11 +157,8 @@ def screen_files(
     kept, sides = _model_and_sides(model, out, (rows, cols), known)
     shape = sides[0].n_asked, sides[1].n_asked
     # The training pairs and the known ones, as far as their vertices are asked for.
-    ours = (kept.data.row_ids, kept.data.rows), (kept.data.col_ids, kept.data.cols)
-    left_out = [
-        side.ids.get_indexer(ids)[of_pairs]
-        for side, (ids, of_pairs) in zip(sides, ours, strict=True)
-    ]
+    ours = zip(sides, kept.sides, (kept.data.rows, kept.data.cols), strict=True)
+    left_out = [side.ids.get_indexer(own.ids)[of_pairs] for side, own, of_pairs in ours]
     if known is not None:
         pairs = zip(left_out, _read_places(known, kept, sides), strict=True)
         left_out = [np.concatenate(both) for both in pairs]
