@@ -169,8 +169,8 @@ def screen_files(
     of_rows, of_cols, scores = best_pairs(partial(predictions, kept, sides), is_known, **options)
     _write_predictions(out, kept, sides, of_rows, of_cols, scores)
     of_all = f"{len(scores):,} of {shape[0] * shape[1] - is_known.nnz:,} pairs"
-    left = f"{is_known.nnz:,} known ones left out"
-    return f"{out}: the best {of_all}, {left}, by {kept.recipe}"
+    left = f" ({is_known.nnz:,} known ones left out)" if is_known.nnz else ""
+    return f"{out}: the best {of_all}{left} by {kept.recipe}"
 
 
 def predictions(
