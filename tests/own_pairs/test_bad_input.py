@@ -142,7 +142,7 @@ def usual_limit():
         (
             "rows",
             lambda text: "drug,formula\n" + "".join(f"D{k:02d},CC{k}O\n" for k in range(14)),
-            "give numbers, or texts alone in a column 'smiles', 'sequence', 'fp_hex' or 'fp_bits'",
+            "give numbers; the commands read texts alone in a column 'smiles', 'sequence', ",
         ),
         (
             "rows",

@@ -197,7 +197,8 @@ def test_no_pair_is_left_or_asked_for(folder, model, capsys):
     (folder / "known.csv").write_text("drug,target\nN0,n0\n")
     new = ["--rows", folder / "one-row.csv", "--cols", folder / "one-col.fa"]
     argv = ["screen", model, *new, "--known", folder / "known.csv", "-o", folder / "out.csv"]
-    refused(capsys, folder, "all 1 pairs of 1 rows and 1 columns are known", *argv)
+    assert "the best 0 of 0 pairs (1 known ones left out) by" in run(capsys, *argv)[1]
+    assert (folder / "out.csv").read_text() == "drug,target,prediction\n"
     with pytest.raises(SystemExit) as ended:
         run(capsys, *argv, "--top", 0)
     assert ended.value.code == 2

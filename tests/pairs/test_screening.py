@@ -53,7 +53,7 @@ def test_it_is_a_sort_of_all_pairs_with_ties_in_blocks_of_any_size(
     S, top, per_row, smallest, height, width, n_known, random
 ):
     S = np.array(S, float)
-    cells = random.sample(list(np.ndindex(S.shape)), min(n_known, S.size - 1))
+    cells = random.sample(list(np.ndindex(S.shape)), min(n_known, S.size))
     X = vertices(S.shape, *np.array(cells, dtype=int).reshape(-1, 2).T)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(screening, "_BLOCK", (height, width))
@@ -79,12 +79,16 @@ def test_training_pairs_are_left_out_of_those_that_a_model_ranks():
     np.testing.assert_array_equal(best.cols, others.cols[order])
 
 
+def test_of_no_vertices_there_is_no_pair():
+    best, scores = screen(Table(np.zeros((0, 2))), vertices((0, 2)))
+    assert (len(best), len(scores)) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"top": 0}, "top=0: give a whole number of at least 1"),
         ({"per_row": 1.5}, "per_row=1.5: give a whole"),
-        ({"X": vertices((1, 2), [0, 0, 0], [0, 1, 1])}, "all 2 pairs of 1 rows and 2 columns are"),
         ({"model": Table(np.array([[np.nan, 1]]))}, "some predictions are not finite"),
     ],
 )

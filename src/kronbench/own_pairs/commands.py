@@ -104,16 +104,13 @@ def fit_files(
         who = "the fit and smaller reg need" if told else "smaller reg need"
         lines.append(f"{who} more iterations: --set max_iter={more} allows them")
     # Keep no model that fails on its own training pairs.
+    fault = ""
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
-        raise InputError(
-            f"{recipe} predicts its own training pairs worse than their mean label does, so "
-            f"{out} is not written: {recipe.remedy()}"
-        )
-    if recipe.is_lost_to_rounding(fitted, own.data, own.y):
-        raise InputError(
-            f"{recipe} was ended by rounding far from its solution, so {out} is not written: "
-            f"{recipe.remedy()}"
-        )
+        fault = "predicts its own training pairs worse than their mean label does"
+    elif recipe.is_lost_to_rounding(fitted, own.data, own.y):
+        fault = "was ended by rounding far from its solution"
+    if fault:
+        raise InputError(f"{recipe} {fault}, so {out} is not written: {recipe.remedy()}")
     model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
     digest = model_file.save_model(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")

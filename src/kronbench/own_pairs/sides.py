@@ -63,11 +63,10 @@ def _text_column(columns):
 
 def has_its_transformer(side: VertexTable) -> bool:
     """Whether a table of texts has what ``read_side`` gives it, and any other none."""
-    if side.text not in TRANSFORMERS:
-        return side.transformer is None and side.text in _WORDS
-    made = getattr(models, TRANSFORMERS[side.text])()
-    same = type(side.transformer) is type(made) and vars(side.transformer) == vars(made)
-    return same and {*map(type, vars(side.transformer).values())} == {int}
+    wanted = getattr(models, TRANSFORMERS[side.text])() if side.text in TRANSFORMERS else None
+    # True equals 1, but is not shown so.
+    shown = [(type(of), repr(getattr(of, "__dict__", of))) for of in (side.transformer, wanted)]
+    return side.text in _WORDS and shown[0] == shown[1]
 
 
 @dataclass(frozen=True)
@@ -127,13 +126,10 @@ def groups_of(
     for a, b in product((False, True), repeat=2):
         part = np.flatnonzero((new_rows == a) & (new_cols == b))
         if part.size:
-            (row_features, row_ids), (col_features, col_ids) = (
-                row_side.sources[a],
-                col_side.sources[b],
-            )
+            of_rows, of_cols = row_side.sources[a], col_side.sources[b]
             places = row_side.place[rows[part]], col_side.place[cols[part]]
-            data = PairData(row_features, col_features, *places)
-            data.row_ids, data.col_ids = row_ids, col_ids
+            data = PairData(of_rows[0], of_cols[0], *places)
+            data.row_ids, data.col_ids = of_rows[1], of_cols[1]
             yield part, data
 
 

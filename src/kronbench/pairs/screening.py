@@ -53,24 +53,21 @@ def screen(
     Notes
     -----
     It takes the time of m q predictions, and memory of a million of them and of 3 k numbers.
-    InputError where no pair is left, or where a prediction is not finite.
+    InputError where a prediction is not finite.
     """
     for name, value in (("top", top), ("per_row", per_row)):
         if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
             raise InputError(f"{name}={value!r}: give a whole number of at least 1, or None")
-
-    def pairs(rows, cols):
-        some = X[:0]
-        some.rows, some.cols = rows, cols
-        return some
+    pairs = X[:0]
 
     def predict(rows, cols):
-        return scores_of(model, pairs(rows, cols))
+        pairs.rows, pairs.cols = rows, cols
+        return scores_of(model, pairs)
 
     shape = X.n_rows, X.n_cols
     known = sparse.csr_array((np.ones(len(X), bool), (X.rows, X.cols)), shape)
-    rows, cols, scores = best_pairs(predict, known, top, per_row, smallest, verbose)
-    return pairs(rows, cols), scores
+    pairs.rows, pairs.cols, scores = best_pairs(predict, known, top, per_row, smallest, verbose)
+    return pairs, scores
 
 
 def best_pairs(
@@ -87,12 +84,7 @@ def best_pairs(
     out.
     """
     (m, q), sign = known.shape, -1.0 if smallest else 1.0
-    if not m * q - known.nnz:
-        raise InputError(
-            f"all {m * q} pairs of {m} rows and {q} columns are known: give vertices that are in "
-            "fewer pairs"
-        )
-    best: list = []
+    best: list = [(np.empty(0), *np.empty((2, 0), np.intp))]
     with progress(m * q, "screen", "pair", verbose) as bar:
         for first in range(0, m, _BLOCK[0]):
             rows = np.arange(first, min(first + _BLOCK[0], m))
