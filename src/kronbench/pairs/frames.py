@@ -257,8 +257,8 @@ def _feature_values(frame, ids, name):
             advice = f"give a number, {wanted}"
             if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
                 advice = (
-                    "give numbers; the commands read texts alone in a column 'smiles', 'sequence', "
-                    "'fp_hex' or 'fp_bits' (docs/molecules.md)"
+                    "give numbers; the commands read texts alone in a column 'smiles', "
+                    "'sequence', 'fp_hex' or 'fp_bits' (docs/molecules.md)"
                 )
             raise InputError(
                 f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': "
