@@ -90,10 +90,18 @@ model, predicted = folder / "model.kron", folder / "predicted.csv"
 run("check", "KronRidge")
 run("evaluate", *tables, "--solver", "KronSVM", "--repeats", 1)
 run("fit", *tables, "--solver", "KronRidge", "--select", "-o", model)
+run("screen", model, "--top", 3, "-o", predicted)
+assert len(pd.read_csv(predicted)) == 3
 run("predict", model, tables[0], "-o", predicted)
 run("completion", "bash")
 scores = pd.read_csv(predicted).iloc[:, -1].to_numpy()
 assert roc_auc(labels, scores) > 0.9
+
+# Sequences need numpy and scipy alone.
+fasta, kmers = folder / "targets.fasta", folder / "kmers.kron"
+fasta.write_text("".join(f">{k}\n{'MKVLAAG'[k % 7 :]}MKVL\n" for k in range(9)))
+run("fit", *tables[:2], "--cols", fasta, "--solver", "KronRidge", "-o", kmers)
+run("screen", kmers, "--cols", fasta, "-o", folder / "hits.csv")
 
 # A published test set: its ids, and one number for all of them, are any table's.
 if MIRROR:
@@ -128,6 +136,15 @@ run("evaluate", "--data", "own", "--solver", "KronSVM", status=2)
 del os.environ["KRONBENCH_REGISTRY"]
 run("evaluate", *tables, "--solver", "PairLibSVM", status=2)
 run("evaluate", tables[0], "--rows", parquet, tables[2], "--solver", "KronSVM", status=2)
+smiles = written("smiles", drug=range(12), smiles=["C" * (k + 1) for k in range(12)])
+run(
+    "evaluate",
+    tables[0],
+    smiles.replace("--smiles", "--rows"),
+    tables[2],
+    "--solver=KronSVM",
+    status=2,
+)
 run("page", status=2)
 try:
     pairs = PairData(drugs, targets, i, j)

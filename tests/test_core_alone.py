@@ -15,4 +15,4 @@ def test_the_core_does_its_work_without_the_packages_of_the_extras(tmp_path):
     assert done.returncode == 0, done.stderr
     refused = [line for line in done.stderr.splitlines() if "kronbench: error:" in line]
     extras = [line.partition("pip install 'kronbench[")[2].rstrip("]'") for line in refused]
-    assert extras == ["suite", "suite", "parquet", "suite"], refused
+    assert extras == ["suite", "suite", "parquet", "chem", "suite"], refused

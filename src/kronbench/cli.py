@@ -120,7 +120,7 @@ def _may_import_here(arguments):
     """Whether the working directory may hold a user's solver: not where files alone are read."""
     if arguments.command == "evaluate":
         return "." in arguments.solver
-    return arguments.command not in ("fit", "predict", "score")
+    return arguments.command not in ("fit", "predict", "screen", "score")
 
 
 def parser_of(*adders: Callable, groups: str | None = None) -> argparse.ArgumentParser:
@@ -152,7 +152,8 @@ def add_own_pairs(add):
     fit = add("fit", _fit, "fit a solver to your own pairs").add_argument
     files = {
         "pairs": "pairs: row id, column id, label; .csv, .tsv (also .gz), or .parquet",
-        "rows": "row vertices: id, then numbers, similarities to all ids, or fingerprints",
+        "rows": "row vertices: id, then numbers, similarities to all ids, fingerprints, or a "
+        "column 'smiles' or 'sequence'; or a FASTA file",
         "cols": "column vertices, in the same form",
     }
     columns = {
@@ -185,14 +186,25 @@ def add_own_pairs(add):
     evaluate("--similarity", type=float, metavar="S", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
-    # predict asks for the vertices alone that its model does not know.
-    predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
-    predict("model", type=Path, metavar="MODEL.kron", help="file that fit wrote")
-    predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
-    predict("--rows", metavar="FILE", help="table of rows that are new to the model")
-    predict("--cols", metavar="FILE", help="table of columns that are new to the model")
-    predict("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     evaluate("--json", action="store_true", help="print all numbers as JSON")
+    # predict asks for the vertices alone that its model does not know, screen for all to rank.
+    predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
+    screen = add("screen", _screen, "rank all pairs with a fitted model").add_argument
+    vertices = {
+        predict: "{} that are new to the model",
+        screen: "the {} to rank (default: those of the model)",
+    }
+    for arg, text in vertices.items():
+        arg("model", type=Path, metavar="MODEL.kron", help="file that fit wrote")
+        for name, of_side in (("rows", "rows"), ("cols", "columns")):
+            arg(f"--{name}", metavar="FILE", help=f"file of {text.format(of_side)}")
+        arg("-o", "--out", type=Path, required=True, metavar="FILE", help=".csv, .tsv or .parquet")
+    predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
+    screen("--known", metavar="FILE", help="table of pairs to leave out, as those of training are")
+    text = "number of pairs to write (default: 100, or all that --per-row leaves)"
+    screen("--top", type=positive, help=text)
+    screen("--per-row", type=positive, metavar="K", help="at most K pairs of each row")
+    screen("--smallest", action="store_true", help="smallest predictions first, e.g. of Kd")
 
 
 def add_data(add):
@@ -275,6 +287,14 @@ def _predict(arguments):
 
     files = arguments.pairs, arguments.out, arguments.rows, arguments.cols
     say(predict_files(arguments.model, *files))
+
+
+def _screen(arguments):
+    from kronbench.own_pairs.commands import screen_files
+
+    names = "model", "out", "rows", "cols", "known", "per_row", "smallest"
+    top = arguments.top or (None if arguments.per_row else 100)
+    say(screen_files(top=top, **{name: getattr(arguments, name) for name in names}))
 
 
 def use_path(path):

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Columns of text that hold a fingerprint each, and what that is written in.
 FINGERPRINTS = {"fp_hex": "hexadecimal digits", "fp_bits": "zeros and ones"}
+_FASTA = (".fasta", ".fa", ".faa")
+
+
+def is_fasta(path: str | Path) -> bool:
+    """Whether the name of a file ends as that of a FASTA file, maybe packed by gzip."""
+    return str(path).lower().removesuffix(".gz").endswith(_FASTA)
 
 
 def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:

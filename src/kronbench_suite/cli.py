@@ -31,8 +31,8 @@ def main(argv: list[str] | None = None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     groups = (
-        "evaluate, fit, predict, score: your own pairs and predictions. data to completion: "
-        "data sets and the suite. run to compile: called by the jobs of the workflow."
+        "evaluate to score: your own pairs and predictions. data to completion: data sets and the "
+        "suite. run to compile: called by the jobs of the workflow."
     )
     adders = _add_score, cli.add_data, _add_own_methods, _add_suite, _add_jobs
     return cli.parser_of(cli.add_own_pairs, *adders, groups=groups)

@@ -98,6 +98,7 @@ def test_commands_are_as_the_programs_take_them(page, command, monkeypatch):
 LEFT_OUT = {
     "evaluate": "--pairs P --rows R --cols C --solver KronRidge".split(),
     "predict": "M.kron --pairs P -o O.csv".split(),
+    "screen": "M.kron -o O.csv".split(),
 }
 
 

@@ -56,7 +56,7 @@ def test_small_letters_and_blanks_around_are_those_of_capitals():
     np.testing.assert_array_equal(found[0], found[1])
 
 
-@pytest.mark.parametrize("letter", [*"BJOUXZ*-x?1", "é", "\u4e2d", "\ud800"])
+@pytest.mark.parametrize("letter", [*"BJOUXZ*x"])
 def test_a_word_with_another_letter_is_not_counted_and_one_sentence_says_which(letter):
     X = pd.Series(["MKVL", f"MKVA{letter}LLM", f"{letter}MKV"], ["P1", "P2", "P3"])
     with pytest.warns(UserWarning, match="2 of 3 sequences have letters of no amino") as told:
@@ -77,6 +77,10 @@ def test_a_word_with_another_letter_is_not_counted_and_one_sentence_says_which(l
         (["MKV", "MK"], "X, entry 2, 'MK', has no word of 3 amino acids: give a longer one"),
         (["MKV", ""], "X, entry 2, '', has no word"),
         (["MKXMK"], "X, entry 1, 'MKXMK', has no word"),
+        *(
+            (["MKVL", f"MXVA{c}L"], r"X, entry 2, .* as letter 5, which")
+            for c in "-?1é\u4e2d\ud800"
+        ),
         (
             pd.Series(["MKV", None], ["a", "b"], dtype=object),
             "X, entry 2 of 'b', None, is no text",

@@ -126,8 +126,8 @@ def usual_limit():
         ("cols", line(1, "99,1,2"), "'00' is not in"),
         (
             "rows",
-            lambda text: "drug,smiles\n" + "".join(f"D{k:02d},CC{k}O\n" for k in range(14)),
-            "give numbers, or of molecules fingerprints, alone in a column 'fp_hex' or 'fp_bits'",
+            lambda text: "drug,formula\n" + "".join(f"D{k:02d},CC{k}O\n" for k in range(14)),
+            "give numbers; the commands read texts alone in a column 'smiles', 'sequence', ",
         ),
         (
             "rows",
@@ -435,7 +435,7 @@ def claims_more(content):
         (lambda content: bytes(range(256)) * 100, "not a model file of kronbench"),
         (lambda content: content[:-1], "is truncated"),
         (lambda content: content[:500] + b"?" + content[501:], "is damaged"),
-        (lambda content: sealed(content, 4), "is of format 4, from a later kronbench"),
+        (lambda content: sealed(content, 5), "is of format 5, from a later kronbench"),
         (lambda content: sealed(content, 1), "is of format 1, from an earlier kronbench"),
         (lambda content: sealed(bytes(1000)), "not a zip file"),
         (bomb, "a member is compressed"),

@@ -70,7 +70,7 @@ def test_new_compounds_come_with_their_own_bits(folder, capsys):
     for content, sentence in (
         ("drug,fp_hex\nNEW,ff\n", "fingerprints of 8 bits, but the model was fitted with 64"),
         (f"drug,fp_bits\nNEW,{'01' * 64}\n", "fingerprints of 128 bits"),
-        ("drug,mass\nNEW,1\n", "has no fingerprints, but the model was fitted with some"),
+        ("drug,mass\nNEW,1\n", "has numbers, but the model was fitted with fingerprints"),
     ):
         (folder / "new.csv").write_text(content)
         refused(capsys, folder, sentence, *argv, "--rows", folder / "new.csv")

@@ -133,7 +133,7 @@ def test_a_solver_from_elsewhere_is_refused_before_it_is_imported(
     assert not {"helper", "antigravity"} & set(sys.modules)
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "score", "evaluate"])
+@pytest.mark.parametrize("command", ["fit", "predict", "screen", "score", "evaluate"])
 def test_the_working_directory_brings_no_modules_to_commands_on_files(
     command, models, tmp_path, monkeypatch, capsys
 ):
@@ -144,6 +144,7 @@ def test_the_working_directory_brings_no_modules_to_commands_on_files(
     argv = {
         "fit": [*arguments(tmp_path), "--solver", "KronRidge", "-o", "new.kron"],
         "predict": ["m.kron", "--pairs", "pairs.csv", "-o", "out.csv"],
+        "screen": ["m.kron", "-o", "out.csv"],
         "score": ["pairs.csv", "--data", "nothing", "--folds", "none"],
         "evaluate": [*arguments(tmp_path), "--solver", "KronRidge", "--setting=A", "--repeats=1"],
     }[command]

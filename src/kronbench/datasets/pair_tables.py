@@ -41,23 +41,27 @@ class OwnPairs:
 
 def read_own_pairs(
     pairs: str | Path,
-    rows: str | Path,
-    cols: str | Path,
+    rows: str | Path | VertexTable,
+    cols: str | Path | VertexTable,
     row: str | None = None,
     col: str | None = None,
     label: str | None = None,
 ) -> OwnPairs:
     """Labelled pairs and the features of their vertices, from tables of `kronbench.io.read_table`.
 
+    Vertices that were read before, of a form that is not a table of numbers, are taken as well.
     ``row``, ``col`` and ``label`` are columns of ``pairs``, by default the first two and the one
     that is left.
     """
-    from kronbench.pairs.frames import read_pairs, read_vertices  # which imports pandas
+    from kronbench.pairs.frames import VertexTable, read_pairs, read_vertices  # imports pandas
 
     # Read the vertices of both sides.
     files = {"rows": rows, "cols": cols}
     row_side, col_side = sides = tuple(
-        read_vertices(read_table(file), name, averaged=True) for name, file in files.items()
+        file
+        if isinstance(file, VertexTable)
+        else read_vertices(read_table(file), name, averaged=True)
+        for name, file in files.items()
     )
     for side in sides:
         _ask_whether_similarity(side)
@@ -147,7 +151,7 @@ def _ask_whether_similarity(side):
     n, columns = len(side.ids), [name.strip().casefold() for name in side.columns]
     ids = {name.strip().casefold() for name in side.ids}
     common = sum(name in ids for name in columns)
-    if side.similarity or side.fingerprint or 2 * common <= len(columns):
+    if side.similarity or side.text or 2 * common <= len(columns):
         return
     exact = set(side.columns)
     other = next((name for name in side.ids if name not in exact), side.ids[0])

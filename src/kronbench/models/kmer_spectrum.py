@@ -7,8 +7,10 @@ import numpy as np
 from kronbench.models._of_texts import OfTexts
 from kronbench.models._parameters import UP_TO_5, estimator, parameter
 
-# The code of a byte: the place of an amino acid among the 20, and -1 for any other character.
-_CODES = np.full(256, -1)
+# The code of a byte: the place of an amino acid among the 20, -1 for what else a sequence may
+# have, or a blank, and -2 for any other character.
+_CODES = np.full(256, -2)
+_CODES[[*b"BJOUXZ* "]] = -1
 _CODES[[*b"ACDEFGHIKLMNPQRSTVWY"]] = np.arange(20)
 
 
@@ -29,10 +31,11 @@ class KmerSpectrum(OfTexts):
 
     Notes
     -----
-    Small letters are read as capitals. A word with any other character than the 20 amino acids is
-    not counted, and a UserWarning tells the first one and how many sequences have such: X, B, Z
-    and J stand for several amino acids, U and O for rare ones, * for the end. A sequence without a
-    word that is counted is refused, such as one of fewer than k letters.
+    Small letters are read as capitals. A word with another letter than those of the 20 amino acids
+    is not counted, and a UserWarning tells the first one and how many sequences have such: X, B, Z
+    and J stand for several amino acids, U and O for rare ones, * for the end. Any other character,
+    such as the - of an alignment, is refused, and so is a sequence without a word that is counted,
+    such as one of fewer than k letters.
     """
 
     k: int = parameter(3, UP_TO_5)  # 20^5 are 3.2 million columns
@@ -42,13 +45,16 @@ class KmerSpectrum(OfTexts):
         for place, sequence in enumerate(texts):
             # A character that Latin-1 has not becomes "?". The blanks end the last windows.
             codes = _CODES[[*(sequence + " " * self.k).encode("latin-1", "replace").upper()]]
+            if codes[at := codes.argmin()] < -1:
+                wrong = f"{sequence[at]!r} as letter {at + 1}, which stands for no amino acid"
+                raise refusal(place, f"has {wrong}: leave it out")
             windows = np.lib.stride_tricks.sliding_window_view(codes, self.k)
             # A word is the number whose digits, of base 20, are the codes of its k letters.
             counted = windows[(windows >= 0).all(axis=1)] @ powers
             words, counts = np.unique(counted, return_counts=True)
             if not words.size:
                 raise refusal(place, f"has no word of {self.k} amino acids: give a longer one")
-            if (at := codes.argmin()) < len(sequence):
+            if at < len(sequence):
                 others.append(refusal(place, f"has {sequence[at]!r} as letter {at + 1}"))
             rows.append((words, np.sqrt(counts / counts.sum())))
         if others:

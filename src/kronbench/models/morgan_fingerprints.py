@@ -44,11 +44,17 @@ class MorganFingerprints(OfTexts):
         # What follows a blank is a name to rdkit, so that "CC O" would be ethane.
         alone: Any = SmilesParserParams()  # whose stub is wrong on the types of flags
         alone.allowCXSMILES = alone.parseName = False
+        make = rdFingerprintGenerator.GetMorganGenerator(radius=self.radius, fpSize=self.n_bits)
+        rows, bad = [], []
         with BlockLogs():  # it tells each failure on standard error, without its place
-            molecules = [MolFromSmiles(smiles, alone) for smiles in texts]
-        bad = [i for i, found in enumerate(molecules) if not (found and found.GetNumAtoms())]
+            for place, smiles in enumerate(texts):
+                # A molecule takes 40 kB, so only one is kept at a time.
+                molecule = MolFromSmiles(smiles, alone)
+                if molecule and molecule.GetNumAtoms():
+                    bits = np.array(make.GetFingerprint(molecule).GetOnBits())
+                    rows.append((bits, np.ones(len(bits))))
+                else:
+                    bad.append(place)
         if bad:
             raise refusal(bad[0], f"is one of {len(bad)} SMILES that cannot be read: correct it")
-        make = rdFingerprintGenerator.GetMorganGenerator(radius=self.radius, fpSize=self.n_bits)
-        bits = [np.array(make.GetFingerprint(each).GetOnBits()) for each in molecules]
-        return self.n_bits, [(places, np.ones(len(places))) for places in bits]
+        return self.n_bits, rows

@@ -10,17 +10,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import product
+from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from kronbench.errors import InputError, printable
+from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import check_output, replacing
-from kronbench.io import SEPARATORS, check_readable, did_you_mean, other_form, read_table
+from kronbench.io import SEPARATORS, check_readable, other_form, read_table
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
@@ -31,8 +33,9 @@ from kronbench.own_pairs.recipe import (
     mib,
     read_assignments,
 )
-from kronbench.pairs import PairData
-from kronbench.pairs.frames import read_ids, read_vertices
+from kronbench.own_pairs.sides import Side, groups_of, read_side, side_of
+from kronbench.pairs.frames import read_ids
+from kronbench.pairs.screening import best_pairs
 from kronbench.progress import progress, shown_after
 
 
@@ -101,22 +104,20 @@ def fit_files(
         who = "the fit and smaller reg need" if told else "smaller reg need"
         lines.append(f"{who} more iterations: --set max_iter={more} allows them")
     # Keep no model that fails on its own training pairs.
+    fault = ""
     if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
-        raise InputError(
-            f"{recipe} predicts its own training pairs worse than their mean label does, so "
-            f"{out} is not written: {recipe.remedy()}"
-        )
-    if recipe.is_lost_to_rounding(fitted, own.data, own.y):
-        raise InputError(
-            f"{recipe} was ended by rounding far from its solution, so {out} is not written: "
-            f"{recipe.remedy()}"
-        )
+        fault = "predicts its own training pairs worse than their mean label does"
+    elif recipe.is_lost_to_rounding(fitted, own.data, own.y):
+        fault = "was ended by rounding far from its solution"
+    if fault:
+        raise InputError(f"{recipe} {fault}, so {out} is not written: {recipe.remedy()}")
     model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
     digest = model_file.save_model(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
 
 
+@logging_redirect_tqdm()  # a warning does not stand in a bar
 def predict_files(
     model: str | Path,
     pairs: str | Path,
@@ -126,23 +127,58 @@ def predict_files(
 ) -> str:
     """Write a prediction for each pair of a table, in its order; a sentence on what was written.
 
-    ``rows`` and ``cols`` are tables of vertices that the model in the file does not know.
+    ``rows`` and ``cols`` are files of vertices that the model in the file does not know.
     """
-    separator = SEPARATORS.get(Path(out).suffix)
-    if separator is None:
-        raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
-    check_output(out, [model, pairs, rows, cols])
-    _check_tables([pairs, rows, cols])
-    kept = model_file.load_model(model)
-    ids, groups = _read_new_pairs(pairs, kept, (rows, cols))
-    scores = np.empty(len(ids))
-    for part, data in groups:
-        check_memory(kept.recipe, kept.data, data)
-        scores[part] = kept.fitted.scores(data)
-    with replacing(out) as temporary:
-        ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
-    many = "prediction" if len(ids) == 1 else "predictions"
-    return f"{out}: {len(ids)} {many} by {kept.recipe}"
+    kept, sides = _model_and_sides(model, out, (rows, cols), pairs)
+    rows_of_pairs, cols_of_pairs = _read_places(pairs, kept, sides)
+    scores = predictions(kept, sides, rows_of_pairs, cols_of_pairs)
+    _write_predictions(out, kept, sides, rows_of_pairs, cols_of_pairs, scores)
+    many = "prediction" if len(scores) == 1 else "predictions"
+    return f"{out}: {len(scores)} {many} by {kept.recipe}"
+
+
+@logging_redirect_tqdm()
+def screen_files(
+    model: str | Path,
+    out: str | Path,
+    rows: str | Path | None = None,
+    cols: str | Path | None = None,
+    known: str | Path | None = None,
+    **options: Any,
+) -> str:
+    """Write the best of all pairs of the given vertices, or else of the model's; a sentence on it.
+
+    The training pairs and those of ``known`` are left out. ``options`` are those of
+    :func:`kronbench.pairs.screen`.
+    """
+    kept, sides = _model_and_sides(model, out, (rows, cols), known)
+    shape = sides[0].n_asked, sides[1].n_asked
+    # The training pairs and the known ones, as far as their vertices are asked for.
+    ours = zip(sides, kept.sides, (kept.data.rows, kept.data.cols), strict=True)
+    left_out = [side.ids.get_indexer(own.ids)[of_pairs] for side, own, of_pairs in ours]
+    if known is not None:
+        pairs = zip(left_out, _read_places(known, kept, sides), strict=True)
+        left_out = [np.concatenate(both) for both in pairs]
+    asked = (left_out[0] < shape[0]) & (left_out[1] < shape[1])
+    i, j = (of_side[asked] for of_side in left_out)
+    is_known = sparse.csr_array((np.ones(len(i), bool), (i, j)), shape)
+    # Rank all others.
+    of_rows, of_cols, scores = best_pairs(partial(predictions, kept, sides), is_known, **options)
+    _write_predictions(out, kept, sides, of_rows, of_cols, scores)
+    of_all = f"{len(scores):,} of {shape[0] * shape[1] - is_known.nnz:,} pairs"
+    left = f" ({is_known.nnz:,} known ones left out)" if is_known.nnz else ""
+    return f"{out}: the best {of_all}{left} by {kept.recipe}"
+
+
+def predictions(
+    model: Model, sides: tuple[Side, Side], rows: np.ndarray, cols: np.ndarray
+) -> np.ndarray:
+    """Predictions (t,) for pairs of positions (t,) in the ids of two sides."""
+    scores = np.empty(len(rows))
+    for part, data in groups_of(sides, rows, cols):
+        check_memory(model.recipe, model.data, data)
+        scores[part] = model.fitted.scores(data)
+    return scores
 
 
 def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
@@ -154,7 +190,8 @@ def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
     if "." in solver:
         check_takes_pairs(solver)
-    own = read_own_pairs(**tables)
+    read = {name: read_side(tables[name], f"--{name}") for name in ("rows", "cols")}
+    own = read_own_pairs(**(tables | read))
     recipe = make_recipe(solver, parameters, own, scale, selects, seed)
     check_memory(recipe, own.data)
     recipe, own = recipe.with_kernels(own)
@@ -177,96 +214,44 @@ def _check_tables(paths):
         )
 
 
-def _read_new_pairs(pairs, model, paths):
-    """The ids of pairs to predict, and groups of their positions with the pairs there.
+def _model_and_sides(model, out, files, pairs):
+    """The model of a file, and the vertices of its pairs, with all that can be checked before."""
+    if Path(out).suffix == ".parquet":
+        with extra_for(out):
+            import pyarrow  # noqa: F401 (before the work)
+    elif Path(out).suffix not in SEPARATORS:
+        raise InputError(f"{out} is no table that can be written: give .csv, .tsv or .parquet")
+    check_output(out, [model, pairs, *files])
+    _check_tables([pairs, *files])
+    kept = model_file.load_model(model)
+    own = kept.data.row_features, kept.data.col_features
+    each = zip(kept.sides, own, kept.recipe.units, files, ("--rows", "--cols"), strict=True)
+    return kept, tuple(starmap(side_of, each))
 
-    Features are as those of the model's vertices. A group has each side from the model, or from a
-    table of new vertices, with its ids: a model with vertex effects knows its own vertices by them
-    and by their features.
-    """
-    names = list(model.names[:2])
+
+def _read_places(pairs, model, sides):
+    """Positions, in the ids of the sides, of the row and of the column of each pair of a table."""
+    names, places = list(model.names[:2]), []
     frame = read_table(pairs, ids=names)
-    ours = model.data.row_features, model.data.col_features
-    options, placed = ("--rows", "--cols"), []
-    of_sides = zip(model.sides, ours, model.recipe.units, paths, options, names, strict=True)
-    for side, own, unit, path, option, name in of_sides:
-        # The position of each pair's vertex in the model, and in the table of new vertices.
+    for side, name, own in zip(sides, names, model.sides, strict=True):
         ids = read_ids(frame[name], str(pairs), "pair")
-        in_model = pd.Index(side.ids).get_indexer(ids)
-        in_table = np.full(len(ids), -1)
-        others: tuple[Any, tuple[str, ...] | None] = None, None
-        if path is not None:
-            table = read_vertices(read_table(path), option, averaged=True)
-            features = _as_in_model(table, side)
-            in_table = pd.Index(table.ids).get_indexer(ids)
-            # A vertex that the model knows, with the same features, is the model's.
-            in_table[(in_table >= 0) & _as_known(table, features, side)[in_table]] = -1
-            others = features if unit == 1 else features / unit, table.ids
-        if (unknown := np.flatnonzero((in_model < 0) & (in_table < 0))).size:
-            where = f"{path}, nor in the model" if path else "the model"
+        places.append(side.ids.get_indexer(ids))
+        if (unknown := np.flatnonzero(places[-1] < 0)).size:
             first = ids[unknown[0]]
-            advice = "" if path else f": give its features with {option}"
             raise InputError(
-                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {where}"
-                + (other_form(first, side.ids) or advice)
+                f"{pairs}, pair {unknown[0] + 1}: {name} '{first}' is not in {side.where}"
+                + (other_form(first, own.ids) or side.advice)
             )
-        is_new = in_table >= 0
-        placed.append((is_new, np.where(is_new, in_table, in_model), ((own, side.ids), others)))
-    (new_row, row, row_sides), (new_col, col, col_sides) = placed
-    # Group the pairs by what is new in them: neither vertex, one of the two, or both.
-    groups = []
-    for a, b in product((False, True), repeat=2):
-        part = np.flatnonzero((new_row == a) & (new_col == b))
-        if part.size:
-            (row_features, row_ids), (col_features, col_ids) = row_sides[a], col_sides[b]
-            data = PairData(row_features, col_features, row[part], col[part])
-            data.row_ids, data.col_ids = row_ids, col_ids
-            groups.append((part, data))
-    return frame[names], groups
+    return places
 
 
-def _as_known(table, features, side):
-    """Whether the model knows each vertex of a table, with these features; others are told."""
-    known = pd.Index(side.ids).get_indexer(table.ids)
-    both = np.flatnonzero(known >= 0)
-    apart = (features[both] != side.features[known[both]]).sum(axis=1) > 0
-    if apart.any():
-        line = (
-            f"{table.name} has other features than the model for {apart.sum()} of its ids, the "
-            f"first is '{table.ids[both[apart][0]]}': those of {table.name} are used"
-        )
-        print(printable(line), file=sys.stderr)
-    known[both[apart]] = -1
-    return known >= 0
-
-
-def _as_in_model(table, side):
-    """The features of new vertices, with the columns of the model's table in its order."""
-    if side.fingerprint:
-        if not table.fingerprint:
-            raise InputError(
-                f"{table.name} has no fingerprints, but the model was fitted with some: give them "
-                f"in a column '{side.fingerprint}'"
-            )
-        bits, wanted = table.features.shape[1], side.features.shape[1]
-        if bits != wanted:
-            raise InputError(
-                f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
-                f"{wanted}: fold them to that length"
-            )
-        return table.features
-    position = pd.Index(table.columns).get_indexer(side.columns)
-    if (missing := np.flatnonzero(position < 0)).size:
-        name = side.columns[missing[0]]
-        raise InputError(
-            f"{table.name} has no column '{name}', which the model was fitted with"
-            + did_you_mean(name, table.columns)
-        )
-    # A similarity of old and new vertices has columns for the new ones too.
-    more = set(table.columns) - set(side.columns) - set(table.ids if side.similarity else ())
-    if more:
-        raise InputError(
-            f"{table.name} has a column '{min(more)}', which the model was not fitted with: "
-            "give the same columns"
-        )
-    return table.features[:, position]
+def _write_predictions(out, model, sides, rows, cols, scores):
+    """The table of the ids of pairs and of their predictions."""
+    places = zip(model.names, sides, (rows, cols), strict=False)
+    ids = {name: side.ids[of_pairs] for name, side, of_pairs in places}
+    frame = pd.DataFrame({**ids, "prediction": scores})
+    with replacing(out) as temporary:
+        if temporary.suffix == ".parquet":
+            frame.to_parquet(temporary, index=False)
+        else:
+            frame.to_csv(temporary, sep=SEPARATORS[temporary.suffix], index=False)

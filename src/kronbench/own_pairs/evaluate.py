@@ -163,12 +163,13 @@ def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
     for name, table in zip(("row", "col"), own.sides, strict=True):
         if side not in (f"{name}s", "both"):
             continue
-        if not (table.similarity or table.fingerprint):
+        if not (table.similarity or table.text):
             raise InputError(
-                f"{table.name} has features, not similarities: give similarities or "
-                "fingerprints, or leave out --similarity"
+                f"{table.name} has features, not similarities: give similarities, fingerprints, "
+                "SMILES or sequences, or leave out --similarity"
             )
-        kernels[f"{name}_kernel"] = "precomputed" if table.similarity else "tanimoto"
+        of_texts = "tanimoto" if table.fingerprint else "linear"  # the cosine of two spectra
+        kernels[f"{name}_kernel"] = "precomputed" if table.similarity else of_texts
     return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 

@@ -29,10 +29,11 @@ from kronbench.linalg import LowRankFactor
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.own_pairs import KEPT, REFITTED
 from kronbench.own_pairs.recipe import Fitted, Recipe, check_memory
+from kronbench.own_pairs.sides import TRANSFORMERS, has_its_transformer
 from kronbench.pairs import PairData
 from kronbench.pairs.frames import VertexTable
 
-FORMAT = 3
+FORMAT = 4
 _COMMENT = "kronbench model, format {:04d}, sha256 {}"
 _TAIL = re.compile(rb"kronbench model, format ([0-9]{4}), sha256 ([0-9a-f]{64})")
 _TAIL_BYTES = len(_COMMENT.format(FORMAT, "0" * 64))
@@ -60,7 +61,8 @@ _TYPES: dict[str, type] = {
     of.__name__: of
     for of in (Model, Recipe, Fitted, PairData, VertexTable, LowRankFactor, VertexFeatures)
 }
-_TYPES_ON_DEMAND = dict.fromkeys((*KEPT, "VertexScaler"), models) | {"SettingKFold": evaluation}
+_TYPES_ON_DEMAND = {"SettingKFold": evaluation}
+_TYPES_ON_DEMAND |= dict.fromkeys((*KEPT, "VertexScaler", *TRANSFORMERS.values()), models)
 
 
 def save_model(model: Model, path: str | Path) -> str:
@@ -192,6 +194,8 @@ def _check_said(model):
     plain &= {*map(type, (*recipe.scaled, *recipe.clipped))} == {bool}
     plain &= {*map(type, recipe.mended)} == {str} and recipe.setting in (None, *"ABCD")
     plain &= all(isinstance(unit, float) and unit > 0 for unit in recipe.units)
+    # What makes features of texts is as a fit has it.
+    plain &= all(map(has_its_transformer, sides))
     if not (whole and plain):
         raise ValueError("its recipe or a table of its vertices is not one")
     wanted = recipe.estimator()

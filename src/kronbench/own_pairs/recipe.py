@@ -166,16 +166,13 @@ class Recipe:
         lines = [f"pairs: {len(own.data)}, label '{own.names[2]}': {kind}"]
         sides = zip(_SIDES, own.sides, self.scaled, self.mended, strict=True)
         for side, table, scaled, mended in sides:
-            kind = "bits" if table.fingerprint else "features"
-            parts = [f"{len(table.ids)} vertices of {len(table.columns)} {kind}"]
-            if table.similarity:
-                parts = [f"similarities of {len(table.ids)} vertices"]
+            parts = [str(table)]
             if kernel := self.parameter(f"{side}_kernel") or self.parameter(f"{side}_kernels"):
                 parts.append(f"kernel {kernel}")
             if scaled:
                 parts.append("scaled")
             note = f"; {mended}" if mended else ""
-            lines.append(f"{_SIDES[side]}s: {table.name}, {', '.join(parts)}{note}")
+            lines.append(f"{_SIDES[side]}s: {', '.join(parts)}{note}")
         return lines
 
     def __str__(self) -> str:
@@ -215,8 +212,9 @@ def make_recipe(
 ) -> Recipe:
     """The recipe with the parameters that are given, checked against the pairs before long work.
 
-    A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints
-    ``tanimoto``; neither is scaled. ``selects`` says whether widths may be left open.
+    A side whose table is a similarity gets the kernel ``precomputed``, and one of fingerprints or
+    SMILES ``tanimoto``; neither is scaled, nor are spectra of sequences. ``selects`` says whether
+    widths may be left open.
     """
     accepted, parameters, scaled = signature(find_solver(solver)).parameters, dict(given), []
     for side, table in zip(_SIDES, own.sides, strict=True):
@@ -226,7 +224,7 @@ def make_recipe(
             parameters.setdefault(kernel, "precomputed" if table.similarity else of_features)
             if fault := _fault_of_kernel(parameters, kernel, table, scale, selects):
                 raise InputError(fault)
-        scaled.append(scale and parameters.get(kernel) != "precomputed" and not table.fingerprint)
+        scaled.append(scale and parameters.get(kernel) != "precomputed" and not table.text)
     recipe = Recipe(solver, parameters, (scaled[0], scaled[1]), seed)
     if hasattr(estimator := recipe.estimator(), "_check_parameters"):
         estimator._check_parameters()

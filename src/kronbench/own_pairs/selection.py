@@ -180,18 +180,18 @@ def _grids(recipe, X):
         if kernel == "tanimoto":  # its diagonal is 1, and fingerprints stay sparse
             continue
         used, _ = used_vertices(index, features.shape[0])
-        features = dense(features)[used]
+        features = features[used]
         if kernel == "precomputed":
             level *= float(np.mean(np.diagonal(features[:, used])))
-        elif kernel == "linear":
-            level *= float(np.mean(np.sum(features**2, axis=1)))
+        elif kernel == "linear":  # spectra of sequences stay sparse, too
+            level *= float((features * features).sum()) / features.shape[0]
         sides[f"{side}_gamma"] = features
     regs: list[dict[str, float]] = [{}]
     widths = regs
     if "reg" not in recipe.parameters:
         regs = [{"reg": reg} for reg in (_REGS * (level or 1.0)).tolist()]
     if names := recipe.open_widths():
-        bases = {name: 1 / _median_distance(sides[name]) for name in names}
+        bases = {name: 1 / _median_distance(dense(sides[name])) for name in names}
         widths = [{name: width * base for name, base in bases.items()} for width in _WIDTHS]
     return regs, widths
 

@@ -8,4 +8,5 @@ from .newton import (
     newton_primal as newton_primal,
 )
 from .pairwise import PAIRWISE as PAIRWISE, PairwiseOperator as PairwiseOperator
+from .screening import screen as screen
 from .vec_trick import SampledKroneckerOperator as SampledKroneckerOperator

@@ -177,11 +177,12 @@ def same_features(
 
 
 def known_vertices(X: PairData, fitted: PairData, side: str) -> np.ndarray:
-    """The position in ``fitted`` of each vertex of a side of X, -1 for a new one, (v,).
+    """The position in ``fitted`` of each vertex in use of a side of X, -1 for a new one, (v,).
 
     In one array, or two that are equal throughout, a vertex is a position. Otherwise it is the row
     with the same values, and with the same id where both have ids. A row that is several vertices
-    of ``fitted`` counts as new, and a UserWarning says so. O(v d) after a dictionary of all rows.
+    of ``fitted`` counts as new, and a UserWarning says so. One without pairs is -1 too. O(v d)
+    for the vertices in use and those of ``fitted``.
     """
     one, other = (getattr(data, f"{side}_features") for data in (X, fitted))
     ids = [getattr(data, f"{side}_ids") for data in (X, fitted)]
@@ -190,16 +191,19 @@ def known_vertices(X: PairData, fitted: PairData, side: str) -> np.ndarray:
     if one is other or ((ids[0] == ids[1] or not named) and same_features(one, other)):
         return np.arange(one.shape[0])
     # A vertex is looked up by the bytes of its row, and by its id where both sides have ids.
+    used = np.arange(one.shape[0])[used_vertices(getattr(X, f"{side}s"), one.shape[0])[0]]
+    ids[0] = [ids[0][vertex] for vertex in used] if named else None
     keys = [
         list(zip(names, rows, strict=True)) if named else rows
-        for names, rows in zip(ids, _row_values(one, other), strict=True)
+        for names, rows in zip(ids, _row_values(one[used], other), strict=True)
     ]
     # The mark -2 is for a row that several vertices of ``fitted`` have, -1 for one that none has.
     places: dict = {}
     for position, key in enumerate(keys[1]):
         places[key] = -2 if key in places else position
-    match = np.array([places.get(key, -1) for key in keys[0]], dtype=np.intp)
-    if several := np.count_nonzero(match[np.unique(getattr(X, f"{side}s"))] == -2):
+    match = np.full(one.shape[0], -1)
+    match[used] = [places.get(key, -1) for key in keys[0]]
+    if several := np.count_nonzero(match == -2):
         warnings.warn(
             f"{several} {side} vertices have the features of several vertices of the fit, and "
             "count as new: give all features that were given to fit, or ids, as "

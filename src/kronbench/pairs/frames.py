@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,10 @@ _MOST_FINGERPRINT_BITS = 1 << 16
 class VertexTable:
     """The vertices of one side; ``name`` is the file, or what the frame is called.
 
-    ``columns`` are names of features, or numbers of bits that come of the column ``fingerprint``.
-    Of a ``similarity`` they are the ids, and ``features`` are in the same order.
+    ``columns`` are names of features. Of a ``similarity`` they are the ids, and ``features`` are
+    in the same order. Where features were made of texts, ``columns`` are their numbers, and
+    ``text`` is what stands in the file: "fp_hex", "fp_bits", or "smiles" and "sequence", which the
+    ``transformer`` made them of.
     """
 
     name: str
@@ -38,7 +41,24 @@ class VertexTable:
     columns: tuple[str, ...]
     features: np.ndarray | sparse.csr_array
     similarity: bool
-    fingerprint: str = ""
+    text: str = ""
+    transformer: Any = None
+
+    @property
+    def fingerprint(self) -> bool:
+        """Whether the features are bits that were made of texts."""
+        return self.text not in ("", "sequence")
+
+    def __str__(self) -> str:
+        if self.similarity:
+            return f"{self.name}, similarities of {len(self.ids)} vertices"
+        kind = "bits" if self.fingerprint else "features"
+        text = f"{self.name}, {len(self.ids)} vertices of {len(self.columns)} {kind}"
+        if self.transformer is None:
+            return text
+        # All parameters, where the text of an estimator leaves out the defaults.
+        given = ", ".join(f"{name}={value}" for name, value in vars(self.transformer).items())
+        return f"{text}, made from '{self.text}' by {type(self.transformer).__name__}({given})"
 
 
 def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> VertexTable:
@@ -47,24 +67,10 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
     ``averaged`` says that the caller takes the mean of the two entries of a pair of vertices, so
     that a similarity may be somewhat asymmetric.
     """
-    frame, name = _named_frame(frame, name)
-    if not frame.shape[0]:
-        raise InputError(f"{name} has no rows: give one for each vertex")
-    # The ids are in the index, or in the first column where the index is pandas' own.
-    index = frame.index
-    default = isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)
-    if default and index.name is None:
-        ids, frame = read_ids(frame.iloc[:, 0], name), frame.iloc[:, 1:]
-    else:
-        ids = read_ids(index, name)
-    if not frame.shape[1]:
-        raise InputError(f"{name} has only ids: give at least one column of numbers")
-    if not ids.is_unique:
-        twice = ids[ids.duplicated()][0]
-        raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
+    ids, frame, name = vertex_ids(frame, name)
     # A column of fingerprints stands for a column of numbers for each bit.
     if kinds := [column for column in frame.columns if column in FINGERPRINTS]:
-        bits = _fingerprints(frame, kinds[0], ids, name)
+        bits = _fingerprints(texts_alone(frame, kinds[0], name), kinds[0], ids, name)
         columns = tuple(map(str, range(bits.shape[1])))
         return VertexTable(name, tuple(ids), columns, bits, False, kinds[0])
     columns = pd.Index(frame.columns)
@@ -94,6 +100,38 @@ def read_vertices(frame: pd.DataFrame, name: str, averaged: bool = False) -> Ver
                 "rename the columns to use them as features"
             )
     return VertexTable(name, tuple(ids), tuple(columns), features, similarity)
+
+
+def vertex_ids(frame: pd.DataFrame, name: str) -> tuple[pd.Index, pd.DataFrame, str]:
+    """The ids (v,) of the vertices of a frame, its other columns, and its file or its name."""
+    frame, name = _named_frame(frame, name)
+    if not frame.shape[0]:
+        raise InputError(f"{name} has no rows: give one for each vertex")
+    # The ids are in the index, or in the first column where the index is pandas' own.
+    index = frame.index
+    default = isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)
+    if default and index.name is None:
+        ids, frame = read_ids(frame.iloc[:, 0], name), frame.iloc[:, 1:]
+    else:
+        ids = read_ids(index, name)
+    if not frame.shape[1]:
+        raise InputError(f"{name} has only ids: give at least one column of numbers")
+    if not ids.is_unique:
+        twice = ids[ids.duplicated()][0]
+        raise InputError(f"{name} has the id '{twice}' twice: give each vertex one row")
+    return ids, frame, name
+
+
+def texts_alone(frame: pd.DataFrame, kind: str, name: str) -> pd.Series:
+    """The column ``kind`` of a frame without ids; InputError where there is another one."""
+    if frame.shape[1] > 1:
+        other = next(entry for entry in frame.columns if entry != kind)
+        what = "fingerprints" if kind in FINGERPRINTS else "texts"
+        raise InputError(
+            f"{name} has {what} in '{kind}' and another column '{other}': give ids and {what} "
+            "alone"
+        )
+    return frame[kind]
 
 
 def read_pairs(
@@ -162,21 +200,15 @@ def _check_unique(columns, name):
         )
 
 
-def _fingerprints(frame, kind, ids, name):
+def _fingerprints(cells, kind, ids, name):
     """The bits (v, d) of v fingerprints of d bits: 1.0 where one is set, stored alone.
 
     "fp_hex" has hexadecimal digits as in the FPS format of chemfp: bytes in the order of the bits,
     the lowest bit of a byte first. "fp_bits" has zeros and ones.
     """
-    if frame.shape[1] > 1:
-        other = next(entry for entry in frame.columns if entry != kind)
-        raise InputError(
-            f"{name} has fingerprints in '{kind}' and another column '{other}': give ids and "
-            "fingerprints alone"
-        )
     # Each cell becomes the columns of its bits; the first one says how long all of them are.
     columns, length, bits_of_a_digit = [], 0, 4 if kind == "fp_hex" else 1
-    for cell, entry in zip(frame[kind], ids, strict=True):
+    for cell, entry in zip(cells, ids, strict=True):
         text = "" if pd.isna(cell) else str(cell).strip()
         if not text:
             raise InputError(f"{name} has no fingerprint for '{entry}' in '{kind}': give one")
@@ -224,10 +256,9 @@ def _feature_values(frame, ids, name):
             wanted = f"below {_LARGEST_FEATURE:g}" if finite else "with a decimal point"
             advice = f"give a number, {wanted}"
             if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
-                kinds = " or ".join(f"'{kind}'" for kind in FINGERPRINTS)
                 advice = (
-                    f"give numbers, or of molecules fingerprints, alone in a column {kinds} "
-                    "(docs/own-pairs.md, Fingerprints)"
+                    "give numbers; the commands read texts alone in a column 'smiles', "
+                    "'sequence', 'fp_hex' or 'fp_bits' (docs/molecules.md)"
                 )
             raise InputError(
                 f"{name} has {_what(values.iloc[bad[0]])} for '{ids[bad[0]]}' in '{column}': "
