@@ -38,8 +38,8 @@ class Verdict:
     """A claim with what became of it.
 
     ``measured`` is a number or a reason. ``cause`` says why it is contradicted: "paper", "data",
-    "age", "setting", "ours", or "unknown" where no row shows it; else "". ``asks`` is THESE_DATA or
-    NEW_DATA, of which it speaks. ``chance`` is that with which a true claim is contradicted.
+    "age", "setting", "ours", or "unknown" where no row shows it; else "". ``asks`` is THESE_DATA
+    or NEW_DATA, of which it speaks. ``chance`` is that with which a true claim is contradicted.
     """
 
     id: str
