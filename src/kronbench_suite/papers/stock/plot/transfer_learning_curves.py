@@ -9,7 +9,7 @@ from kronbench_suite.report.style import new_figure, shared_legend
 LOOKS = {
     ("independent-task", "IT", "A"): ("independent-task", {"color": "C0"}),
     ("independent-task, one weight", "IT", "A"): (
-        "independent-task, one weight for all",
+        "independent-task, one weight",
         {"color": "C0", "ls": "--"},
     ),
     ("almost zero-shot", "TS", "A"): ("almost zero-shot, two-step (A)", {"color": "C4"}),
@@ -50,7 +50,7 @@ def draw(frame, item):
     """Means over repetitions with a band of one standard deviation; ours in the last rows."""
     # A row for each data set, labels and criterion, ours last; a column for each approach.
     rows = [
-        (key, [(part, approaches, "") for approaches in GROUPS.values()])
+        (key, [(part, approaches) for approaches in GROUPS.values()])
         for key, part in frame.groupby(["dataset", "labels", "criterion"], sort=False)
     ]
     rows += _apart(frame)
@@ -59,15 +59,15 @@ def draw(frame, item):
     )
     figure, axes = new_figure(len(rows), len(GROUPS), height=1.6, sharex="row")
     for panels, ((dataset, labels, criterion), shown) in zip(axes, rows, strict=True):
-        for panel, (part, approaches, words) in zip(panels, shown, strict=True):
+        for panel, (part, approaches) in zip(panels, shown, strict=True):
             if part.empty:
                 panel.set_axis_off()
                 continue
-            panel.text(0.97, 0.04, words, ha="right", transform=panel.transAxes)
             curves = part.groupby(["approach", "method", "selection"])
             known = [key for key in LOOKS if key[0] in approaches and key in curves.groups]
             for place, key in enumerate(known):
                 label, look = LOOKS[key]
+                label = f"_{label}" if labels == APART else label  # not in the column's legend
                 curve = curves.get_group(key).groupby("size")
                 scores = curve["score"].agg(["mean", "std"]).fillna(0)
                 mean, std, sizes = scores["mean"], scores["std"], scores.index
@@ -91,7 +91,7 @@ def draw(frame, item):
             panel.axhline(0.5, color="0.6", lw=0.8, ls=":")
         part = shown[0][0]
         title = TITLES[dataset] + (", ours with labels 1 and 0" if labels == BESIDE else "")
-        title += ", ours: tasks apart" if labels == APART else ""
+        title += ", ours, with (left) and without a positive label" if labels == APART else ""
         count = part["repetition"].nunique()
         title += f": weights chosen by {criterion}; {count} repetition{'s' if count > 1 else ''}"
         panels[1].set_title(title, loc="center")  # it is wider than one panel
@@ -121,11 +121,5 @@ def _apart(frame):
         # The mean over all tasks is that of both kinds, each with its share.
         scored, share = part["score_with_positive"], part["share_with_positive"]
         others = ((part["score"] - share * scored) / (1 - share)).where(share < 1)
-        yield (
-            (dataset, APART, criterion),
-            [
-                (part.assign(score=scored), _MIDDLE, "tasks with a positive label in training"),
-                (part.assign(score=others), _MIDDLE, "tasks without one"),
-                (part[:0], (), ""),
-            ],
-        )
+        shown = (part.assign(score=scored), part.assign(score=others))
+        yield (dataset, APART, criterion), [*((one, _MIDDLE) for one in shown), (part[:0], ())]
