@@ -237,6 +237,18 @@ def test_all_groups_share_the_level_and_a_false_one_rarely_holds():
     assert 0 < found[-1.0][HOLDS] < 0.06 * 200
 
 
+@pytest.mark.parametrize(
+    ("share", "expected"), [(1.0, CONTRADICTED), (0.6, HOLDS), (0.7, CONTRADICTED)]
+)
+def test_a_share_of_the_groups_has_the_leader_before_each_other(share, expected):
+    # c is ahead of the leader in one of three groups, b in none: shares are of groups, not pairs
+    auc = {"a": [0.8, 0.8, 0.8], "b": [0.7, 0.7, 0.7], "c": [0.6, 0.6, 0.9]}
+    frame = pd.DataFrame(auc).rename_axis("group").stack().rename_axis(["group", "method"])
+    arguments = {"value": "auc", "among": "method", "leader": "a", "by": ["group"], "share": share}
+    frame = frame.rename("auc").reset_index()
+    assert verdict(checks.leads, frame, **arguments) == expected
+
+
 def test_at_least_a_share_of_the_rows():
     frame = pd.DataFrame({"ratio": [0.5, 1.0, 2.0, None]})
     most = {"value": "ratio", "bound": 1}
