@@ -116,7 +116,7 @@ def test_matches_printed_says_how_many_test_sets_would_decide():
     assert measured.endswith(f"; about {needed} repeats would decide it")
     # folds that share training points never come below a width
     measured = checks.matches_printed(frame, **arguments, test_over_train=0.25).measured
-    assert measured.endswith("; no number of repeats of such splits would decide it")
+    assert "; no number of repeats of such splits would decide it: " in measured
     del arguments["repeats"]
     assert checks.matches_printed(frame, **arguments).verdict == UNDECIDED
 
@@ -195,10 +195,9 @@ def test_a_swapped_number_rarely_comes_out_and_a_true_one_is_rarely_contradicted
                 "paper": (truth + 0.01 * rng.standard_normal(5)).round(2),
             }
         )
-        wrong.update(checks.swapped(frame, names=names, **REPEATED))
-        right.update(
-            verdict(checks.one_more_repetition, frame, names=[name], **REPEATED) for name in names
-        )
+        pairings = checks.swapped(frame, frame, "one_more_repetition", REPEATED | {"names": names})
+        for pairing, found in pairings:
+            (right if pairing == "right" else wrong)[found] += 1
     assert wrong[HOLDS] < 0.1 * wrong.total() < wrong[CONTRADICTED]
     assert right[CONTRADICTED] < 0.06 * right.total()
     assert right[HOLDS] > 0.3 * right.total()
@@ -220,6 +219,18 @@ def test_all_groups_share_the_level_and_a_false_one_rarely_holds():
     # unshared intervals would contradict 1 - 0.975^12 = 26 % of the first
     assert found[0.0][CONTRADICTED] < 0.06 * 200
     assert 0 < found[-1.0][HOLDS] < 0.06 * 200
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(1.0, CONTRADICTED), (0.6, HOLDS), (0.7, CONTRADICTED)]
+)
+def test_a_share_of_the_groups_has_the_leader_before_each_other(share, expected):
+    # c is ahead of the leader in one of three groups, b in none: shares are of groups, not pairs
+    auc = {"a": [0.8, 0.8, 0.8], "b": [0.7, 0.7, 0.7], "c": [0.6, 0.6, 0.9]}
+    frame = pd.DataFrame(auc).rename_axis("group").stack().rename_axis(["group", "method"])
+    arguments = {"value": "auc", "among": "method", "leader": "a", "by": ["group"], "share": share}
+    frame = frame.rename("auc").reset_index()
+    assert verdict(checks.leads, frame, **arguments) == expected
 
 
 def test_at_least_a_share_of_the_rows():
@@ -282,7 +293,7 @@ def test_the_quotients_of_the_repeats_decide(bound, expected):
     )
     result = checks.ratio(frame, **RATIO, bound=bound)
     assert result.verdict == expected
-    assert result.measured.startswith("slow 10, fast 1: ratio 10 (repeats 5 to 20), bound ")
+    assert result.measured.startswith("slow 10, fast 1: ratio 10 (repeats 5 to 20), ")
     assert result.chance == 0  # no share of them misses the truth by chance
 
 

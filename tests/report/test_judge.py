@@ -265,20 +265,32 @@ def test_a_claim_may_compare_items(plan):
     assert verdict(plan, entry).verdict == UNTESTED
 
 
-@pytest.mark.parametrize("where", [None, "dataset == 'Ki'", "dataset == 'E'"])
-def test_the_control_takes_the_rows_of_each_claim(plan, monkeypatch, where):
-    """Without a query all rows; those that a claim lacks here are no control."""
+RIGHT_AND_WRONG = {"right": {"holds": 2}, "wrong": {"contradicted": 2}}
+
+
+@pytest.mark.parametrize(
+    ("check", "alone"),
+    [
+        ({"kind": "one_more_repetition", "names": ["a", "b"], "repeats": "repetitions"}, "a"),
+        ({"kind": "matches_printed", "tolerance": 0.05}, "a"),
+        # ours are nearer to the wrong numbers than so much
+        ({"kind": "matches_printed", "tolerance": 0.25}, None),
+    ],
+)
+def test_the_control_judges_right_and_wrong_numbers_of_each_claim(plan, monkeypatch, check, alone):
+    """Wrong ones may stand beside the rows of a claim; what a claim lacks here is no control."""
     rows = pd.DataFrame(
         {"dataset": "Ki", "method": ["a", "b"], "ours": [0.7, 0.9], "±": 0.01, "repetitions": 10,
          "paper": [0.7, 0.9], "source": "mirror"}
     )  # fmt: skip
     monkeypatch.setattr(judge, "rows_of", lambda claim, plan: rows)
-    check = {
-        "kind": "one_more_repetition",
-        "names": ["a", "b"],
-        "among": "method",
-        "by": ["dataset"],
-    }
-    check |= {"interval": "±", "repeats": "repetitions"} | ({"where": where} if where else {})
-    expected = {} if where == "dataset == 'E'" else {"contradicted": 2}
-    assert judge.control([claim(**check)], plan) == expected
+    check |= {"among": "method", "by": ["dataset"], "interval": "±"}
+    found = judge.control([claim(**check)], plan)
+    if alone is None:
+        assert found[check["kind"]]["wrong"] == {"holds": 2}
+        return
+    assert found == {check["kind"]: RIGHT_AND_WRONG}
+    assert judge.control([claim(**check, where="dataset == 'E'")], plan) == {}
+    if "names" not in check:  # its other method is not among its rows
+        one = judge.control([claim(**check, where="method == 'a'")], plan)[check["kind"]]
+        assert one == {"right": {"holds": 1}, "wrong": {"contradicted": 1}}

@@ -111,7 +111,11 @@ ONE_SPLIT = Slack(1, -np.inf, np.inf)
     [
         ([Slack(1, -1, 3, 40), Slack(1, -2, 4, 1200)], "about 1,200 repeats would decide it"),
         ([Slack(1, -1, 3, 40), ONE_SPLIT], "a second split would tell its chance"),
-        ([Slack(1, -1, 3, np.inf)], "no number of repeats of such splits would decide it"),
+        (
+            [Slack(1, -1, 3, np.inf)],
+            "no number of repeats of such splits would decide it: repetitions of the protocol "
+            "would, for these data",
+        ),
         ([Slack(1, -1, 3, 40), Slack(5, 4, 6, 2)], "about 40 repeats would decide it"),
     ],
 )  # fmt: skip

@@ -39,6 +39,9 @@ from kronbench_suite.report.verdicts import CONTRADICTED, HOLDS, UNDECIDED
 
 CHECKS: dict[str, Callable[..., Outcome]] = {}
 
+# The checks of printed numbers, which are also swapped for a control.
+PRINTED = ("matches_printed", "one_more_repetition")
+
 # The column that a check reads if its entry in ``claims/`` names none, beside printed numbers.
 DEFAULT_VALUE = "ours"
 
@@ -137,8 +140,14 @@ def matches_printed(
     repeats=None,
     test_over_train=0.0,
     level=0.95,
+    among=None,
+    by=(),
+    digits=None,
 ):
     """Every printed number is met up to ``tolerance``; rows without one do not count.
+
+    The tolerance is at most half of the distance to a wrong number, which is one that the same
+    group of ``by`` prints for another one of ``among`` (differing in so many ``digits``).
 
     The printed numbers are in the column ``paper`` where ``value`` is ``ours``, else in the column
     ``printed <value>``. ``interval`` names the column, such as ``±``, with half the width of the
@@ -195,6 +204,7 @@ def one_more_repetition(
         reached = sorted(other for other in others if abs(ours - other) <= reach)
         if slack.verdict == UNDECIDED and reached:
             text += f", which reaches {', '.join(map('{:g}'.format, reached))} of others too"
+            text += ": only the paper's own splits would decide it"
         yield slack, f"{text} ({name})", pd.Index([label])
 
 
@@ -229,14 +239,44 @@ def _slack_of_a_repetition(ours, printed, others, reach, alike, level=0.95):
     return Slack(distance, min(distance, nearest), distance, miss=1 - level)
 
 
-def swapped(frame, *, value=DEFAULT_VALUE, **arguments):
-    """The control of ``one_more_repetition``: the verdicts on printed numbers of other methods.
+def wrong_numbers(row, frame, *, among, by, value=DEFAULT_VALUE, digits=None, **arguments):
+    """The numbers printed in the group of a row for others of ``among``, and not for it.
 
-    One for each of ``names`` and each number that the group prints for others and not for it.
+    Numbers that are alike to ``digits`` decimals are printed alike.
     """
-    for _, _, row, all_printed, *reach in _repetitions(frame, value=value, **arguments):
-        for wrong in all_printed - {row[_printed_of(value)]}:
-            yield _slack_of_a_repetition(row[value], wrong, all_printed - {wrong}, *reach).verdict
+    others = _in_group(row, frame, by)[_printed_of(value)].dropna().unique()
+    printed = row[_printed_of(value)]
+    if digits is None:
+        return [other for other in others if other != printed]
+    return [other for other in others if round(other, digits) != round(printed, digits)]
+
+
+def _in_group(row, frame, by):
+    return frame[np.logical_and.reduce([frame[name] == row[name] for name in by])]
+
+
+def swapped(rows, frame, kind, arguments):
+    """The control of a check of printed numbers: yield "right" or "wrong", and the verdict on it.
+
+    ``rows`` are those of the check, ``frame`` has all rows of their table. Each printed number is
+    judged alone: first the right one, then each wrong one, with which it changes places.
+    """
+    column, names = _printed_of(judged_column(arguments)), arguments.get("names")
+    for label, row in _printed_rows(rows, **arguments).iterrows():
+        name, right = row[arguments["among"]], row[column]
+        if names and name not in names:
+            continue
+        group = _in_group(row, rows, arguments["by"])
+        for printed in (right, *wrong_numbers(row, frame, **arguments)):
+            pairing = group.assign(
+                **{column: group[column].where(group[column] != printed, right)}
+            )
+            pairing.loc[label, column] = printed
+            if names:  # one more repetition is judged beside the numbers of the others
+                outcome_of_one = CHECKS[kind](pairing, **arguments | {"names": [name]})
+            else:
+                outcome_of_one = CHECKS[kind](pairing.loc[[label]], **arguments)
+            yield "right" if printed == right else "wrong", outcome_of_one.verdict
 
 
 @register_check()
@@ -350,6 +390,7 @@ def ratio(frame, *, value, between, slow, fast, bound, by=(), at_largest=None):
         text += f": ratio {quotient:,.3g}"
         if low != high:
             text += f" (repeats {low:,.3g} to {high:,.3g})"
+            text += ", only steadier times would decide it" if low < bound <= high else ""
         text += f", bound {bound:g}" + (f" ({name})" if name else "")
         yield Slack(quotient - bound, low - bound, high - bound), text, group.index
 
@@ -376,17 +417,23 @@ def close(frame, *, value, between, low, high, by, tolerance, spread=None):
 
 
 @register_check()
-def leads(frame, *, value, among, leader, by, over=None, tolerance=0.0, spread=None):
+def leads(frame, *, value, among, leader, by, over=None, tolerance=0.0, spread=None, share=1.0):
     """In each group the mean of ``value`` is largest at ``among`` = ``leader``.
 
     Or within ``tolerance`` of the largest. It is compared with each other one that the rows have,
-    in every group (along ``spread``), with ``over`` as in ``gain``.
+    in every group (along ``spread``), with ``over`` as in ``gain``. With a ``share`` of the groups
+    each is judged by the other one that is furthest ahead.
     """
+    found = {}
     for other in _others(frame, among, leader):
         compared = differences(frame, value, among, other, leader, by, over, spread)
         for name, lead, rows in compared:
             text = f"smallest lead {stated(lead, spread)} (over {other}; {name})"
-            yield Slack.of(lead, lead.mean() + tolerance, spread), text, rows
+            finding = Slack.of(lead, lead.mean() + tolerance, spread), text, rows
+            found.setdefault(name, []).append(finding)
+    for findings in found.values():
+        smallest = min(findings, key=lambda finding: finding[0].middle)
+        yield from [smallest] if share < 1 else findings
 
 
 @register_check()

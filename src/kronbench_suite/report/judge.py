@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kronbench_suite.report.checks import CHECKS, judged_column, swapped
+from kronbench_suite.report.checks import CHECKS, PRINTED, judged_column, swapped
 from kronbench_suite.report.claim_files import compared_in, shown_by
 from kronbench_suite.report.estimates import disturbed
 from kronbench_suite.report.numbers import format_entry, format_number
@@ -38,8 +38,8 @@ class Verdict:
     """A claim with what became of it.
 
     ``measured`` is a number or a reason. ``cause`` says why it is contradicted: "paper", "data",
-    "age", "setting", or "unknown" where no row shows it; else "". ``asks`` is THESE_DATA or
-    NEW_DATA, of which it speaks. ``chance`` is that with which a true claim is contradicted.
+    "age", "setting", "ours", or "unknown" where no row shows it; else "". ``asks`` is THESE_DATA
+    or NEW_DATA, of which it speaks. ``chance`` is that with which a true claim is contradicted.
     """
 
     id: str
@@ -262,14 +262,22 @@ def _whatever_the_load(kind, rows, arguments, result, waiting):
     return f"; the same whatever a busy machine does to a time, at most {load:.2g} times"
 
 
-def control(claims: list[dict], plan: Plan) -> Counter:
-    """Verdicts of ``one_more_repetition`` on printed numbers swapped among the methods."""
-    counts = Counter()
+def control(claims: list[dict], plan: Plan) -> dict[str, dict[str, Counter]]:
+    """Verdicts on printed numbers that are right, and on those that are swapped with others.
+
+    By the kind of check, then "right" and "wrong"; only what was judged counts.
+    """
+    counts = {}
     for claim in claims:
         arguments = dict(claim.get("check", {}))
-        if arguments.pop("kind", None) == "one_more_repetition":
-            # Only what was judged counts: rows may be missing at this scale, or be surrogates.
-            frame, where = rows_of(claim, plan), arguments.pop("where", None)
-            if judge(claim, frame, plan.scale).verdict != UNTESTED:
-                counts.update(swapped(frame.query(where) if where else frame, **arguments))
+        kind, where = arguments.pop("kind", None), arguments.pop("where", None)
+        if kind not in PRINTED or "among" not in arguments:
+            continue
+        # Rows may be missing at this scale, or be surrogates.
+        frame = rows_of(claim, plan)
+        if judge(claim, frame, plan.scale).verdict != UNTESTED:
+            rows = frame.query(where) if where else frame
+            of_kind = counts.setdefault(kind, {"right": Counter(), "wrong": Counter()})
+            for pairing, verdict in swapped(rows, frame, kind, arguments):
+                of_kind[pairing][verdict] += 1
     return counts

@@ -117,6 +117,7 @@ def outcome(
             text += "; a second split would tell its chance"
         elif np.isinf(needed):
             text += "; no number of repeats of such splits would decide it"
+            text += ": repetitions of the protocol would, for these data"
         elif not np.isnan(needed):
             text += f"; about {needed:,.0f} repeats would decide it"
 

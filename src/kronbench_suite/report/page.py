@@ -47,6 +47,7 @@ _CAUSES = {
     "data": "other data",
     "age": "newer hardware or software",
     "setting": "a choice that is not printed",
+    "ours": "our own doing",
     "unknown": "unknown",
 }
 _TITLES = {

@@ -1,5 +1,6 @@
 """Table 6.1 of Stock et al. 2016, with figures 4 and 5."""
 
+import itertools
 import os
 import time
 
@@ -49,7 +50,7 @@ def areas_of(frame, dataset="nr", quantity="AUC"):
 
 
 def test_a_solver_that_is_not_installed_is_skipped_with_its_reason(grid):
-    assert set(grid["method"]) == {"KK", "KK by submatrices", "TS", "TS*"}
+    assert set(grid["method"]) == {"KK", "KK by submatrices", "TS", "KK*", "TS*"}
     assert grid.attrs["skipped"] == ["elsewhere.Solver was skipped: elsewhere is not installed"]
 
 
@@ -89,9 +90,48 @@ def test_the_star_divides_by_the_denominators_of_setting_a(grid, nr):
     k, g = np.diag(hats[0]), np.diag(hats[1])
     F = (hats[0] - np.diag(k)) @ Y @ (hats[1] - np.diag(g)) / (1 - np.outer(k, g))
     point = grid[(grid["method"] == "TS*") & (grid["reg"] == 0.1) & (grid["reg_cols"] == 10.0)]
+    point = point[point["setting"] == "D"]
     assert point["auc"].item() == pytest.approx(
         roc_auc_score((Y > 0).ravel(), F.ravel()), abs=1e-9
     )
+
+
+def test_stars_of_the_other_settings_are_retrained_with_indefinite_similarities(grid, nr):
+    """By brute force, of similarities with a negative eigenvalue each."""
+    rng = np.random.default_rng(0)
+    K, G = (indefinite(rng, size) for size in (6, 5))
+    Y = np.where(rng.random((6, 5)) < 0.4, 2.0, -1.0)
+    data = {"target_similarity": K, "drug_similarity": G}
+    rows = leave_one_out_grid._left_indefinite(data, Y, np.array([0.3, 2.0]))
+    found = pd.DataFrame(rows).set_index(["setting", "method", "reg"])["auc"]
+
+    def without(reg, pairs):
+        """Predictions of the pairs (n,), trained on all others."""
+        of_pairs = np.kron(K, G)  # row-major
+        kept = np.setdiff1d(np.arange(30), pairs)
+        coef = np.linalg.solve(
+            of_pairs[np.ix_(kept, kept)] + reg * np.eye(len(kept)), Y.ravel()[kept]
+        )
+        return of_pairs[np.ix_(pairs, kept)] @ coef
+
+    for reg in (0.3, 2.0):
+        pair = np.concatenate([without(reg, [i]) for i in range(30)])
+        row = np.array([without(reg, np.arange(5 * i, 5 * i + 5)) for i in range(6)])
+        expected = roc_auc_score(Y.ravel() > 0, pair)
+        assert found["A", "KK*", reg] == pytest.approx(expected)
+        curves = [roc_auc_score(y > 0, f) for y, f in zip(Y, row, strict=True) if np.ptp(y)]
+        assert found["B", "KK*", reg] == pytest.approx(np.mean(curves))
+    # nr has no negative eigenvalue, and the stars have the same best AUC there
+    best = grid.groupby(["method", "setting"])["auc"].max()
+    for method, setting in itertools.product(("KK", "TS"), "ABC"):
+        assert best[f"{method}*", setting] == pytest.approx(best[method, setting], abs=1e-9)
+
+
+def indefinite(rng, size):
+    """A similarity matrix with ones on its diagonal, and one eigenvalue slightly below zero."""
+    Q = np.linalg.qr(rng.standard_normal((size, size)))[0]
+    values = np.append(-0.05, rng.uniform(0.5, 1.5, size - 1))
+    return (Q * values) @ Q.T
 
 
 def test_printed_numbers_stand_beside_ours(grid):

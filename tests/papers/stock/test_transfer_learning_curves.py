@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kronbench.evaluation import micro_auc
+from kronbench.evaluation import micro_auc, roc_auc
 from kronbench.linalg.eigen import kernel_spectrum
 from kronbench.models import CompleteKronRidge, IndependentRidge, TwoStepRidge
 from kronbench_suite.papers.stock.measure.transfer_learning_curves import (
@@ -115,6 +115,45 @@ def test_single_tasks_choose_each_their_own_weight(problem):
         model.fit_matrix(K[np.ix_(used, used)], None, Y[used][:, [task]])
         expected = model.predict_matrix(K[np.ix_(split.test, used)])
         np.testing.assert_allclose(found.F[:, [task]], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["AUC", "squared error"])
+def test_one_weight_of_all_single_tasks_has_the_best_left_out_pairs(problem, criterion):
+    K, G, Y, split = problem
+    used = split.pool[:9]
+
+    def fitted(reg, train, test):
+        model = IndependentRidge(reg=reg, row_kernel="precomputed")
+        model.fit_matrix(K[np.ix_(train, train)], None, Y[train])
+        return model.predict_matrix(K[np.ix_(test, train)])
+
+    def score(reg):
+        left_out = [fitted(reg, np.delete(used, i), used[[i]]) for i in range(9)]
+        F = np.concatenate(left_out)
+        return micro_auc(Y[used] > 0, F) if criterion == "AUC" else -np.sum((F - Y[used]) ** 2)
+
+    reg = max(GRID, key=score)
+    name = "independent-task, one weight", "IT", "A", criterion
+    found = predicted(K, G, Y, split, 9)[name]
+    np.testing.assert_array_equal(found.weights, np.full((1, 6), reg))
+    np.testing.assert_allclose(found.F, fitted(reg, used, split.test), atol=1e-9)
+
+
+def test_tasks_with_a_positive_label_in_training_are_scored_apart(problem):
+    K, G, _, split = problem
+    F = np.random.default_rng(1).standard_normal((6, 6))
+    # Task 0 has no positive label in training, task 1 none in the test, task 2 one in both.
+    Y = np.zeros((20, 6))
+    Y[split.test[:3]] = 1
+    Y[split.test, 1] = 0
+    Y[split.pool[:9], 1:] = np.arange(9)[:, None] < 4
+    transfer = Transfer(Shared(K, G, kernel_spectrum(G), split), Y, GRID)
+    known = [roc_auc(Y[split.test, task], F[:, task]) for task in (2, 3, 4, 5)]
+    found = transfer.score_with_positive(F, 9)
+    assert found["score_with_positive"] == pytest.approx(np.mean(known))
+    assert found["share_with_positive"] == 4 / 5
+    everywhere = [*known, roc_auc(Y[split.test, 0], F[:, 0])]
+    assert transfer.score(F) == pytest.approx(np.mean(everywhere))
 
 
 @given(

@@ -18,6 +18,8 @@ from tqdm import tqdm
 
 from kronbench.datasets.drug_target import kernels
 from kronbench.evaluation import macro_auc, micro_auc
+from kronbench.linalg.eigen import Spectrum
+from kronbench.pairs.leave_one_out import kron_leave_one_out, two_step_leave_one_out
 from kronbench.solvers import installed, make_solver
 from kronbench_suite.papers.stock.measure.kernels import PRECOMPUTED
 from kronbench_suite.papers.stock.measure.retraining import retrained_kron_leave_one_out
@@ -74,7 +76,8 @@ def run(spec, data, rng):
         for name, points in scored.items():
             labels = {"setting": setting, "method": name}
             rows += [labels | point | timed[name][1].columns() for point in points]
-    # Setting D as it is printed, without times.
+    # All settings with similarities as they are, D also as it is printed; without times.
+    rows += _left_indefinite(data, problem[2], regs)
     for reg, reg_cols, auc in _printed_setting_d(data, problem[2], regs):
         labels = {"setting": "D", "method": "TS*"}
         rows.append(labels | {"reg": reg, "reg_cols": reg_cols, "auc": auc})
@@ -181,6 +184,19 @@ def _setting_auc(setting, interacts, F):
     if setting in "AD":
         return micro_auc(interacts, F)
     return macro_auc(interacts, F, axis=1 if setting == "B" else 0)
+
+
+def _left_indefinite(data, Y, regs):
+    """AUCs in A, B and C with the negative eigenvalues of both similarities: KK* and TS*."""
+    similarities = (data["target_similarity"], data["drug_similarity"])
+    sides = [Spectrum(*np.linalg.eigh((S + S.T) / 2)) for S in similarities]
+    for setting in "ABC":
+        for reg, F in zip(regs, kron_leave_one_out(setting, *sides, Y, regs), strict=True):
+            point = {"reg": reg, "auc": _setting_auc(setting, Y > 0, F)}
+            yield {"setting": setting, "method": "KK*"} | point
+        for (i, j), F in two_step_leave_one_out(setting, *sides, Y, regs, regs):
+            point = {"reg": regs[i], "reg_cols": regs[j], "auc": _setting_auc(setting, Y > 0, F)}
+            yield {"setting": setting, "method": "TS*"} | point
 
 
 def _printed_setting_d(data, Y, regs):

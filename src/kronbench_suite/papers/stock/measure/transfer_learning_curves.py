@@ -43,7 +43,10 @@ def run(spec, data, rng):
     labels of the target, "multi-task" those of all tasks, "zero-shot" those of all but the target,
     "full zero-shot" the latter for the whole pool, "almost zero-shot" these and ``size`` of the
     target; a ridge regression over tasks imputes the missing ones, one over proteins follows.
-    ``reg`` and ``reg_cols`` are medians of what ``criterion`` chose.
+    ``reg`` and ``reg_cols`` are medians of what ``criterion`` chose. Single tasks have a weight
+    each, in "independent-task, one weight" one for all, as multi-task learning has. Of these three
+    ``score_with_positive`` is the mean over the tasks with a positive label in training, which
+    are ``share_with_positive`` of those in ``score``.
     """
     K, G, Y = kernels(data)
     name, regs = data.name.lower(), np.asarray(spec["regs"], dtype=float)
@@ -62,6 +65,8 @@ def run(spec, data, rng):
                     row = {"repetition": repetition, "labels": labels, "size": size}
                     row |= dict(zip(curve._fields[:3], curve, strict=False))
                     row |= {"score": problem.score(curve.F), "measure": problem.measure}
+                    if binary and not curve.approach.endswith("zero-shot"):
+                        row |= problem.score_with_positive(curve.F, size)
                     # What was chosen: the median over tasks, and how often the end of a grid.
                     medians = np.quantile(curve.weights, 0.5, axis=1, method="lower")
                     row |= dict(zip(("reg", "reg_cols"), medians, strict=False))
@@ -131,6 +136,7 @@ class Transfer:
         # Labels of the target alone, by ridge regression with its own weight.
         Y, n_pool = self._Y_pool[:size], len(self._Y_pool)
         yield Curve("independent-task", "IT", "A", self._criteria, *self._single_tasks(size, Y))
+        yield from self._one_weight(size, Y)
         # Missing labels of the target are imputed from other tasks, then used like the others.
         for criterion, (imputed, of_tasks) in self._imputed.items():
             F, weights = self._single_tasks(n_pool, np.vstack([Y, imputed[size:]]))
@@ -152,6 +158,17 @@ class Transfer:
         indices = [concordance_index(y, f) for y, f in zip(self._Y_test.T, F.T, strict=True)]
         return np.nanmean(indices)
 
+    def score_with_positive(self, F, size):
+        """The score over tasks with a positive label in training, and their share, by column.
+
+        The others rank proteins by labels that are all alike.
+        """
+        scored = (self._Y_test > 0).any(axis=0) & (self._Y_test <= 0).any(axis=0)
+        known = scored & (self._Y_pool[:size] > 0).any(axis=0)
+        score = macro_auc(self._Y_test[:, known], F[:, known], axis=0) if known.any() else np.nan
+        share = known.sum() / max(scored.sum(), 1)
+        return {"score_with_positive": score, "share_with_positive": share}
+
     def _single_tasks(self, size, labels):
         """Ridge regression for each task, with its own weight by squared error."""
         rows = self._shared.proteins(size)
@@ -160,6 +177,16 @@ class Transfer:
         regs = self._grid[np.argmin(errors, axis=0)]
         coef = rows.coordinates(labels) / (rows.values[:, None] + regs)
         return self._to_test(rows) @ coef, regs[None]
+
+    def _one_weight(self, size, Y):
+        """Ridge regression for each task, with one weight for all, chosen as that of "KK"."""
+        rows = self._shared.proteins(size)
+        coordinates, to_test = rows.coordinates(Y), self._to_test(rows)
+        best = self._best(enumerate(ridge_leave_one_out(rows, Y, self._grid)), Y, 1)
+        for criterion, (reg,) in best.items():
+            F = to_test @ (coordinates / (rows.values[:, None] + reg))
+            weights = np.full((1, Y.shape[1]), reg)
+            yield Curve("independent-task, one weight", "IT", "A", (criterion,), F, weights)
 
     def _multi_task(self, size, Y):
         rows, cols = self._shared.proteins(size), self._shared.tasks
