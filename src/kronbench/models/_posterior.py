@@ -8,12 +8,13 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.errors import InputError
-from kronbench.linalg import KernelColumns, cg
+from kronbench.linalg import KernelColumns, cg, incomplete_cholesky
 from kronbench.linalg.blas1 import dot, norm
 from kronbench.linalg.krylov import Operator
 from kronbench.linalg.lowrank import TOLERANCE
@@ -27,7 +28,12 @@ _BATCH_PAIRS = 64  # pairs whose kernel with the training pairs is in memory at 
 _BOUND_DISTANCES = (1e-13, 1e-16)
 # Distance of the bounds of a standard deviation, relative to it, from which a warning tells.
 _LARGEST_STD_DISTANCE = 0.05
-_MOST_PRODUCTS = 2000  # iterations of conjugate gradients for a pair
+_MOST_PRODUCTS = 2000  # iterations of conjugate gradients for a pair, or a block of draws
+# What conjugate gradients leave of the draws, in units of the root of ``reg``: the variance of a
+# training pair is ``reg`` times its leverage.
+_DRAW_ERROR = 1e-2
+_TINY = np.finfo(float).tiny
+_MOST_DRAWN_BYTES = 1 << 28  # of a block of draws, for its largest array
 
 
 class FittedProcess(NamedTuple):
@@ -54,21 +60,11 @@ def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
     decomposed. Elsewhere conjugate gradients give bounds, and the upper one is returned. A
     ConvergenceWarning counts the pairs whose bounds differ.
     """
-    model, root = process.model, process.root
-    X, bounds = _over_fitted_kernels(model, X), None
-    if process.design:
-        # The primal system is X'X, an operator or, where features are few, decomposed.
-        training = row_features, col_features, *_ = process.design(model.X_fit_)
-        if is_thin(len(model.X_fit_), row_features.shape[1] * col_features.shape[1]):
-            bounds = _bounds_by_qr(process, training, X)
-        A = weighted(process.design_operator(*training), root, dual=False)
-        A = LinearOperator(
-            (A.shape[1],) * 2, dtype=A.dtype, matvec=lambda v, X=A: X.rmatvec(X.matvec(v))
-        )
+    X = _over_fitted_kernels(process.model, X)
+    if is_decomposed(process):
+        bounds = _bounds_by_qr(process, process.design(process.model.X_fit_), X)
     else:
-        # The dual system is Q.
-        A = weighted(process.gram_operator(model.X_fit_), root, dual=True)
-    if bounds is None:
+        A, _ = _system(process)
         parts = [slice(first, first + _BATCH_PAIRS) for first in range(0, len(X), _BATCH_PAIRS)]
         bounds = np.hstack([_bounds_of_few(process, A, X[part]) for part in parts])
     low, high = bounds
@@ -84,6 +80,143 @@ def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
             stacklevel=3,
         )
     return high
+
+
+def is_decomposed(process: FittedProcess) -> bool:
+    """Whether features are so few that the primal system is decomposed, without iterations."""
+    if process.design is None:
+        return False
+    row_features, col_features, *_ = process.design(process.model.X_fit_)
+    return is_thin(len(process.model.X_fit_), row_features.shape[1] * col_features.shape[1])
+
+
+def _system(process):
+    """The weighted system of the fit without its reg: Q, or X'X and X."""
+    model, root = process.model, process.root
+    if process.design is None:
+        return weighted(process.gram_operator(model.X_fit_), root, dual=True), None
+    design = process.design_operator(*process.design(model.X_fit_))
+    design = weighted(design, root, dual=False)
+    return design.T @ design, design
+
+
+def sampled_variance(
+    process: FittedProcess, X: PairData, samples: int, rng: np.random.RandomState
+) -> np.ndarray:
+    """Estimates of ``posterior_variance`` (t,) from draws of the process; Kronecker kernels.
+
+    A draw f of the prior over the training pairs and those of X, and noise e of variance reg, make
+    f(x) - c(x) a draw of the posterior less its mean, with c(x) = k_x' (Q + reg I)^-1 (f + e):
+    Matheron's rule (Wilson et al. 2021, section 3; Lin et al. 2025 for Kronecker products). All
+    draws are columns of one system, which take the same step of conjugate gradients: they have the
+    same covariance. The variances of f(x) - c(x) and of c(x), which are independent, have the
+    known sum k(x, x), and the estimate is the most likely one under it: its relative error is
+    sqrt(2 / samples) (k - v) / |(v, k - v)| for the variance v, that of the first alone at most.
+
+    O(n (m + q)) an iteration and draw, and in the dual form O((m + q)^3) for the roots of the
+    kernel matrices over the vertices of all pairs, (m, m) and (q, q).
+    """
+    model, n = process.model, len(process.model.X_fit_)
+    X = _over_fitted_kernels(model, X)
+    A, training = _system(process)
+    # f is L w for features L of all pairs, whose inner products are the kernel, and normal w.
+    both = _with_asked(model, X)
+    if process.design:
+        features = process.design(both)
+        prior, cross = _squares(*process.design(X)), process.design_operator(*process.design(X))
+        beyond = _beyond_features(process, X, process.design(X))
+    else:
+        features, prior, beyond = _roots(model, both), _prior(process, X), 0.0
+        cross = process.gram_operator(model.X_fit_, X)
+    draw = process.design_operator(*features)
+    squares = np.zeros((2, len(X)))
+    step = max(1, _MOST_DRAWN_BYTES // (8 * max(draw.shape)))
+    for first in range(0, samples, step):
+        width = min(step, samples - first)
+        f = draw.matmat(rng.standard_normal((draw.shape[1], width)).astype(draw.dtype))
+        noise = np.sqrt(model.reg) * rng.standard_normal((n, width))
+        b = (scaled(process.root, f[:n]) + noise).astype(A.dtype)
+        # Errors of the solution move c of the training pairs by at most those of the residual, in
+        # the primal form over 2 sqrt(reg).
+        atol = _DRAW_ERROR * np.sqrt(model.reg * b.size)
+        if training is not None:
+            b, atol = training.rmatmat(b), 2 * np.sqrt(model.reg) * atol
+        c = cross.matmat(
+            scaled(None if process.design else process.root, _solved(A, b, model.reg, atol))
+        )
+        squares += np.sum([(f[n:] - c) ** 2, c**2], axis=2, dtype=np.float64)
+    return beyond + prior * _most_likely_share(*squares / samples / np.maximum(prior, _TINY))
+
+
+def _solved(A, B, reg, atol):
+    """(A + reg I)^-1 B for all columns of B (p, s), with a residual of at most ``atol``."""
+    system = LinearOperator(
+        (B.size,) * 2,
+        dtype=A.dtype,
+        matvec=lambda v: (A.matmat(v.reshape(B.shape)) + reg * v.reshape(B.shape)).ravel(),
+    )
+    tol = atol / (np.linalg.norm(B) or 1.0)
+    solution = cg(system, B.ravel(), tol=tol, max_iter=_MOST_PRODUCTS, verify=False)
+    if solution.stop != "tol":
+        warnings.warn(
+            f"predict_std ended its draws by {solution.stop} after {solution.n_iter} iterations, "
+            "so that its values may be off: scale the features, or give a larger reg or double "
+            "precision",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return solution.x.reshape(B.shape)
+
+
+def _most_likely_share(left, taken):
+    """The share v of the prior that is most likely for mean squares (t,) of two normal variables.
+
+    ``left`` is the mean square of one with the variance v, ``taken`` that of an independent one
+    with 1 - v, over as many draws. The derivative of their log likelihood has the sign of a cubic
+    polynomial that falls from ``left`` at v = 0 to -``taken`` at v = 1.
+    """
+    low, high = np.zeros_like(left), np.ones_like(left)
+    for _ in range(50):  # bisection to the digits of a number
+        v = (low + high) / 2
+        rises = (left - v) * (1 - v) ** 2 > (taken - (1 - v)) * v**2
+        low, high = np.where(rises, v, low), np.where(rises, high, v)
+    return (low + high) / 2
+
+
+def _with_asked(model, X):
+    """The training pairs and those of X over one set of features; new vertices come last."""
+    fit, sides = model.X_fit_, []
+    for side in ("row", "col"):
+        features, others = (getattr(data, f"{side}_features") for data in (fit, X))
+        # Only with an effect need a vertex be known again in other features.
+        place = np.full(others.shape[0], -1)
+        if others is features or getattr(model, f"{side}_effect"):
+            place = known_vertices(X, fit, side)
+        new = place < 0
+        place[new] = features.shape[0] + np.arange(new.sum())
+        if new.any():
+            stack = sparse.vstack if sparse.issparse(features) else np.vstack
+            features = stack([features, others[new]])
+        index = np.concatenate([getattr(fit, f"{side}s"), place[getattr(X, f"{side}s")]])
+        sides.append((features, index))
+    (rows, row_index), (cols, col_index) = sides
+    return PairData(rows, cols, row_index, col_index)
+
+
+def _roots(model, X):
+    """Features (u, d), (v, r) of the vertices of X whose inner products are their kernels.
+
+    With the places of the pairs, as ``design`` gives them.
+    """
+    roots, places = [], []
+    for side in ("row", "col"):
+        kernel, place, *_ = model._kernel_between_used(
+            side, X, None, lambda pairs, name=f"{side}s": getattr(pairs, name)
+        )
+        root = incomplete_cholesky(kernel, tol=TOLERANCE[kernel.dtype] / 2).factor
+        roots.append(np.ascontiguousarray(root, kernel.dtype))
+        places.append(place)
+    return *roots, *places
 
 
 def _doubtful(bounds):
