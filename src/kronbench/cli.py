@@ -183,7 +183,11 @@ def add_own_pairs(add):
     evaluate("--repeats", type=positive, default=5, help="number of random splits (default: 5)")
     text = "keep vertices linked by similarities of S or more in one fold; report the leak"
     evaluate("--similarity", type=float, metavar="S", help=text)
+    text = "also the share of test labels in intervals of this level; 1 to 11 times the fits"
+    evaluate("--interval", type=float, metavar="P", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
+    text = "leave pairs out in each setting, for predict --interval; takes up to 40 fits more"
+    fit("--intervals", action="store_true", help=text)
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     # predict asks for the vertices alone that its model does not know.
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
@@ -191,6 +195,8 @@ def add_own_pairs(add):
     predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
     predict("--rows", metavar="FILE", help="table of rows that are new to the model")
     predict("--cols", metavar="FILE", help="table of columns that are new to the model")
+    text = "write intervals of this level, such as 0.9, by a model of fit --intervals"
+    predict("--interval", type=float, metavar="P", help=text)
     predict("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     evaluate("--json", action="store_true", help="print all numbers as JSON")
 
@@ -241,6 +247,7 @@ def _evaluate(arguments):
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
         similarity=arguments.similarity,
+        interval=arguments.interval,
         **{name: getattr(arguments, name) for name in _RECIPE_OPTIONS},
     )
     from kronbench.own_pairs.evaluate import scores_as_text
@@ -251,7 +258,8 @@ def _evaluate(arguments):
 def _fit(arguments):
     from kronbench.own_pairs.commands import fit_files
 
-    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE_OPTIONS)}
+    names = ("setting", "intervals", *_RECIPE_OPTIONS)
+    options = {name: getattr(arguments, name) for name in names}
     say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **options))
 
 
@@ -274,7 +282,7 @@ def _predict(arguments):
     from kronbench.own_pairs.commands import predict_files
 
     files = arguments.pairs, arguments.out, arguments.rows, arguments.cols
-    say(predict_files(arguments.model, *files))
+    say(predict_files(arguments.model, *files, interval=arguments.interval))
 
 
 def use_path(path):

@@ -486,11 +486,10 @@ default "linear"
         apart. InputError if the kernel is found indefinite.
 
         With ``samples`` they are estimates from so many draws of the process with the Kronecker
-        product kernel, which ``random_state`` draws, for the time of some fits and not for each
-        pair: their relative error is at most sqrt(1 / (2 samples)), and less the further a pair is
-        from those of the fit. The draws are conditioned by Matheron's rule (Wilson et al., JMLR 22,
-        2021; Lin et al., ICML 2025). Few features and other kernels of pairs need no draws, or
-        have none: they are as without.
+        product kernel, for the time of some fits whatever the number of pairs. Their relative
+        standard error is at most sqrt(1 / (2 samples)), and less the further a pair is from those
+        of the fit. The draws are conditioned by Matheron's rule (Wilson et al., JMLR 22, 2021; Lin
+        et al., ICML 2025). With few features, and with other kernels of pairs, it is as without.
         """
         check_is_fitted(self)
         check_pairs(X)

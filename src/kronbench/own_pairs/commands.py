@@ -65,10 +65,12 @@ def fit_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
+    intervals: bool = False,
 ) -> str:
     """Fit to all pairs and write the model; sentences on what was chosen and written.
 
-    ``setting`` is that of the inner folds: how new the pairs to predict will be.
+    ``setting`` is that of the inner folds: how new the pairs to predict will be. ``intervals``
+    says whether pairs are left out in each setting, for the intervals of predictions.
     """
     # Refuse what cannot end well before any table is read.
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
@@ -76,6 +78,10 @@ def fit_files(
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
+    if intervals:
+        from kronbench.own_pairs.prediction_intervals import check_numbers
+
+        check_numbers(recipe)
     from kronbench.own_pairs.selection import check_selects, choose, convergence_kept_back, n_fits
 
     recipe, lines, more = replace(recipe, setting=setting), [], None
@@ -111,7 +117,8 @@ def fit_files(
             f"{recipe} was ended by rounding far from its solution, so {out} is not written: "
             f"{recipe.remedy()}"
         )
-    model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
+    errors = _left_out(recipe, fitted, own, lines) if intervals else None
+    model = Model(recipe, fitted, own.data, own.sides, own.names, own.y, errors)
     digest = model_file.save_model(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
@@ -123,11 +130,17 @@ def predict_files(
     out: str | Path,
     rows: str | Path | None = None,
     cols: str | Path | None = None,
+    interval: float | None = None,
 ) -> str:
     """Write a prediction for each pair of a table, in its order; a sentence on what was written.
 
-    ``rows`` and ``cols`` are tables of vertices that the model in the file does not know.
+    ``rows`` and ``cols`` are tables of vertices that the model in the file does not know. With the
+    level ``interval`` columns ``lower`` and ``upper`` follow, and the ``setting`` of each pair.
     """
+    if interval is not None:
+        from kronbench.own_pairs import prediction_intervals
+
+        prediction_intervals.check_level(interval)
     separator = SEPARATORS.get(Path(out).suffix)
     if separator is None:
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
@@ -135,14 +148,39 @@ def predict_files(
     _check_tables([pairs, rows, cols])
     kept = model_file.load_model(model)
     ids, groups = _read_new_pairs(pairs, kept, (rows, cols))
-    scores = np.empty(len(ids))
+    columns: dict[str, np.ndarray] = {"prediction": np.empty(len(ids))}
+    if interval is not None:
+        settings = np.empty(len(ids), dtype="<U1")
+        for part, data in groups:
+            settings[part] = prediction_intervals.settings_of(kept.data, data)
+        half = prediction_intervals.half_widths(kept, interval, settings)
     for part, data in groups:
         check_memory(kept.recipe, kept.data, data)
-        scores[part] = kept.fitted.scores(data)
+        columns["prediction"][part] = kept.fitted.scores(data)
+    if interval is not None:
+        lower, upper = (columns["prediction"] + sign * half for sign in (-1, 1))
+        columns |= {"lower": lower, "upper": upper, "setting": settings}
     with replacing(out) as temporary:
-        ids.assign(prediction=scores).to_csv(temporary, sep=separator, index=False)
+        ids.assign(**columns).to_csv(temporary, sep=separator, index=False)
     many = "prediction" if len(ids) == 1 else "predictions"
     return f"{out}: {len(ids)} {many} by {kept.recipe}"
+
+
+def _left_out(recipe, fitted, own, lines):
+    """The errors of each setting that pairs can be left out in; ``lines`` tell of the others."""
+    from kronbench.own_pairs.prediction_intervals import UNITS, left_out
+
+    errors = {}
+    with progress(len(UNITS), "intervals", "setting") as bar:
+        for setting in UNITS:
+            try:
+                errors[setting] = left_out(recipe, fitted, own.data, own.y, setting)
+            except InputError as error:
+                lines.append(f"no intervals for setting {setting}, because {error}")
+            bar.update()
+    known = ", ".join(f"{setting} {n} {UNITS[setting]}" for setting, (n, _) in errors.items())
+    lines.append(f"left out for intervals: {known or 'none'}")
+    return errors
 
 
 def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
