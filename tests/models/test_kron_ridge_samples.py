@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 from kronbench import InputError, PairData
 from kronbench.linalg import gram
 from kronbench.models import KronRidge
-from kronbench.models._posterior import _most_likely_share
 from tests.models.kron_problems import random_pairs
 
 GAUSSIAN = {"row_kernel": "gaussian", "row_gamma": 0.3, "col_kernel": "tanimoto", "reg": 0.2}
@@ -80,15 +79,6 @@ def test_pairs_far_from_the_fit_are_surer_than_the_draws_alone():
     far = PairData(100 + rng.normal(size=(4, model.X_fit_.row_features.shape[1])),
                    model.X_fit_.col_features, [0, 1, 2, 3], [0, 1, 2, 3])  # fmt: skip
     np.testing.assert_allclose(model.predict_std(far, 2, 0), model.predict_std(far), rtol=1e-9)
-
-
-def test_the_most_likely_share_of_two_mean_squares():
-    rng = np.random.default_rng(0)
-    left, taken = rng.uniform(0.01, 2, (2, 50))
-    shares = np.linspace(0, 1, 20001)[1:-1, None]
-    likelihood = -np.log(shares) - left / shares - np.log(1 - shares) - taken / (1 - shares)
-    best = shares[np.argmax(likelihood, axis=0), 0]
-    np.testing.assert_allclose(_most_likely_share(left, taken), best, atol=1e-4)
 
 
 @pytest.mark.parametrize(

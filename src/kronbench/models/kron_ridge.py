@@ -33,12 +33,7 @@ from kronbench.models._parameters import (
     estimator,
     parameter,
 )
-from kronbench.models._posterior import (
-    FittedProcess,
-    is_decomposed,
-    posterior_variance,
-    sampled_variance,
-)
+from kronbench.models._posterior import FittedProcess, posterior_variance
 from kronbench.models._product_kernel_model import PAIRWISE_KERNELS, PRODUCTS, ProductKernelModel
 from kronbench.models._ridge_path import (
     RidgePath,
@@ -503,10 +498,7 @@ default "linear"
             design_operator=then._design_operator,
             root=None if weight is None else np.sqrt(weight),
         )
-        if samples is None or then.pairwise != "kronecker" or is_decomposed(fitted):
-            variance = posterior_variance(fitted, X)
-        else:
-            variance = sampled_variance(fitted, X, samples, check_random_state(random_state))
+        variance = posterior_variance(fitted, X, samples, check_random_state(random_state))
         return np.sqrt(then.noise_variance_ / then.reg * variance)
 
 

@@ -79,9 +79,9 @@ def fit_files(
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
     if intervals:
-        from kronbench.own_pairs.prediction_intervals import check_numbers
+        from kronbench.own_pairs.prediction_intervals import check_intervals
 
-        check_numbers(recipe)
+        check_intervals(recipe)
     from kronbench.own_pairs.selection import check_selects, choose, convergence_kept_back, n_fits
 
     recipe, lines, more = replace(recipe, setting=setting), [], None
@@ -137,10 +137,6 @@ def predict_files(
     ``rows`` and ``cols`` are tables of vertices that the model in the file does not know. With the
     level ``interval`` columns ``lower`` and ``upper`` follow, and the ``setting`` of each pair.
     """
-    if interval is not None:
-        from kronbench.own_pairs import prediction_intervals
-
-        prediction_intervals.check_level(interval)
     separator = SEPARATORS.get(Path(out).suffix)
     if separator is None:
         raise InputError(f"{out} is not a table that can be written: give .csv or .tsv")
@@ -148,20 +144,20 @@ def predict_files(
     _check_tables([pairs, rows, cols])
     kept = model_file.load_model(model)
     ids, groups = _read_new_pairs(pairs, kept, (rows, cols))
-    columns: dict[str, np.ndarray] = {"prediction": np.empty(len(ids))}
+    scores, half, settings = np.empty(len(ids)), np.empty(len(ids)), np.empty(len(ids), "<U1")
     if interval is not None:
-        settings = np.empty(len(ids), dtype="<U1")
+        from kronbench.own_pairs.prediction_intervals import half_widths
+
         for part, data in groups:
-            settings[part] = prediction_intervals.settings_of(kept.data, data)
-        half = prediction_intervals.half_widths(kept, interval, settings)
+            half[part], settings[part] = half_widths(kept, interval, data)
     for part, data in groups:
         check_memory(kept.recipe, kept.data, data)
-        columns["prediction"][part] = kept.fitted.scores(data)
+        scores[part] = kept.fitted.scores(data)
+    table = ids.assign(prediction=scores)
     if interval is not None:
-        lower, upper = (columns["prediction"] + sign * half for sign in (-1, 1))
-        columns |= {"lower": lower, "upper": upper, "setting": settings}
+        table = table.assign(lower=scores - half, upper=scores + half, setting=settings)
     with replacing(out) as temporary:
-        ids.assign(**columns).to_csv(temporary, sep=separator, index=False)
+        table.to_csv(temporary, sep=separator, index=False)
     many = "prediction" if len(ids) == 1 else "predictions"
     return f"{out}: {len(ids)} {many} by {kept.recipe}"
 

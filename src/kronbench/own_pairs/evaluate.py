@@ -20,7 +20,7 @@ from kronbench.evaluation import (
     roc_auc,
 )
 from kronbench.intervals import half_width, interval_text
-from kronbench.own_pairs.prediction_intervals import check_level, check_numbers, left_out, radius
+from kronbench.own_pairs.prediction_intervals import check_intervals, left_out, radius
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, choose, n_fits
 from kronbench.progress import progress
@@ -59,8 +59,7 @@ def evaluate_pairs(
     level, whose radius each training set gives, and their mean width; or the reason of none.
     """
     if interval is not None:
-        check_level(interval)
-        check_numbers(recipe)
+        check_intervals(recipe, interval)
     if selects:
         check_selects(recipe)
     if similarity is not None and "".join(settings) == "A":

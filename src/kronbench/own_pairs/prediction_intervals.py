@@ -42,16 +42,12 @@ _MOST_KEPT = 1000  # errors of a setting; the level is rounded up by as much
 UNITS = {"A": "pairs", "B": "rows", "C": "columns", "D": "rows or columns"}
 
 
-def check_numbers(recipe: Recipe) -> None:
-    """InputError for a classifier."""
+def check_intervals(recipe: Recipe, level: float = 0.5) -> None:
+    """InputError for a classifier, and unless the level is between 0 and 1."""
     if is_classifier(recipe.estimator()):
         raise InputError(
             f"intervals are for numbers, and {recipe.solver} is a classifier: give KronRidge"
         )
-
-
-def check_level(level: float) -> None:
-    """InputError unless a level is between 0 and 1."""
     if not 0 < level < 1:
         raise InputError(f"--interval is {level:g}: give a level between 0 and 1, such as 0.9")
 
@@ -93,32 +89,26 @@ def radius(errors: Mapping[str, LeftOut], setting: str, level: float) -> float:
     return float(sizes[min(rank, len(sizes)) - 1])
 
 
-def settings_of(train: PairData, X: PairData) -> np.ndarray:
-    """The setting (t,) of each pair of X for a model of the pairs ``train``.
+def half_widths(model: Model, level: float, X: PairData) -> tuple[np.ndarray, np.ndarray]:
+    """Half the width (t,) of the interval of each pair of X, and its setting (t,).
 
-    A vertex is known where it has a training pair and X has the features of these, by reference.
+    A vertex is known where it has a training pair of the model and X has the features of these, by
+    reference. InputError where the model has no errors of a setting, or too few for the level.
     """
+    check_intervals(model.recipe, level)
     new = [
-        (getattr(X, f"{side}_features") is not getattr(train, f"{side}_features"))
-        | ~np.isin(getattr(X, f"{side}s"), getattr(train, f"{side}s"))
+        (getattr(X, f"{side}_features") is not getattr(model.data, f"{side}_features"))
+        | ~np.isin(getattr(X, f"{side}s"), getattr(model.data, f"{side}s"))
         for side in ("row", "col")
     ]
-    return np.array([*"ABCD"])[new[0] + 2 * new[1]]
-
-
-def half_widths(model: Model, level: float, settings: np.ndarray) -> np.ndarray:
-    """Half the width (t,) of the interval of each prediction, by its setting (t,).
-
-    InputError where the model has no errors of a setting, or too few for the level.
-    """
-    check_numbers(model.recipe)
-    half, errors = np.empty(len(settings)), model.left_out or {}
+    settings, errors = np.array([*"ABCD"])[new[0] + 2 * new[1]], model.left_out or {}
+    half = np.empty(len(X))
     for setting in np.unique(settings).tolist():
         if setting not in errors:
             why = "its fit said why" if errors else "fit again with --intervals"
             raise InputError(f"the model has no intervals for pairs of setting {setting}: {why}")
         half[settings == setting] = radius(errors, setting, level)
-    return half
+    return half, settings
 
 
 def _by_shortcut(fitted, X, y, setting):
