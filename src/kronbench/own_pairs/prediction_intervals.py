@@ -138,10 +138,10 @@ def _by_folds(recipe, X, y, setting, n_folds):
     splits = SettingKFold(setting, n_folds, random_state=recipe.seed).split(X, y)
     if setting == "D":
         # All blocks would take n_folds^2 fits; those on the diagonal leave out each vertex once.
-        folds = VertexDisjointKFold(n_folds, n_folds, recipe.seed).blocks(X)
+        rows, cols = VertexDisjointKFold(n_folds, n_folds, recipe.seed).blocks(X)
         splits = (
-            tuple(np.flatnonzero(part) for part in (~np.any(inside, 0), np.all(inside, 0)))
-            for inside in ([fold == k for fold in folds] for k in range(n_folds))
+            (np.flatnonzero((rows != k) & (cols != k)), np.flatnonzero((rows == k) & (cols == k)))
+            for k in range(n_folds)
         )
     predicted = np.full(len(X), np.nan)
     for train, test in splits:
