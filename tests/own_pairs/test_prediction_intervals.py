@@ -1,5 +1,6 @@
 """Prediction intervals: left-out errors against refits, their level, and the commands."""
 
+import io
 import json
 
 import numpy as np
@@ -13,6 +14,7 @@ from kronbench.own_pairs import model_file
 from kronbench.own_pairs.prediction_intervals import left_out, radius
 from kronbench.own_pairs.recipe import Recipe
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
+from tests.own_pairs.test_bad_input import npy, rewritten
 
 KERNELS = {"row_kernel": "gaussian", "row_gamma": 0.2, "col_kernel": "gaussian", "col_gamma": 0.2}
 OPTIONS = [f"--set={name}={value}" for name, value in KERNELS.items()]
@@ -140,6 +142,50 @@ def test_predict_writes_intervals_by_what_is_new_in_a_pair(tmp_path, capsys):
         capsys, model, "known.csv", "--rows", tmp_path / "other.csv", "--interval", ".8"
     )
     assert {*found["setting"]} == {"B"}
+
+
+def with_errors(change):
+    """An edit of a model file: of its first setting's errors, as JSON has them."""
+
+    def edit(members):
+        schema = json.loads(members["model.json"])
+        setting = schema["left_out"]["dict"][0]
+        name = setting[1]["tuple"][1]["file"]
+        units, errors = change(setting[1]["tuple"][0], np.load(io.BytesIO(members[name])))
+        setting[1]["tuple"][0], members[name] = units, npy(errors)
+        members["model.json"] = json.dumps(schema).encode()
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda units, errors: (units, errors[::-1]),
+        lambda units, errors: (units, -errors[::-1]),
+        lambda units, errors: (units, errors * np.nan),
+        lambda units, errors: (units, errors[:0]),
+        lambda units, errors: (0, errors),
+        lambda units, errors: ("9", errors),
+    ],
+)
+def test_errors_that_no_fit_gives_are_refused_and_files_of_before_are_read(
+    change, tmp_path, capsys
+):
+    tables(tmp_path, real=True)
+    model = fit(capsys, tmp_path, "KronRidge", *OPTIONS, "--intervals")
+    content = model.read_bytes()
+    model.write_bytes(rewritten(content, with_errors(change)))
+    with pytest.raises(InputError, match="is not a complete model"):
+        model_file.load_model(model)
+
+    def as_before(members):
+        schema = json.loads(members["model.json"])
+        del schema["left_out"]
+        members["model.json"] = json.dumps(schema).encode()
+
+    model.write_bytes(rewritten(content, as_before))
+    assert model_file.load_model(model).left_out is None
 
 
 def test_evaluate_tells_the_coverage_of_test_sets_by_their_training_part(tmp_path, capsys):

@@ -481,10 +481,11 @@ default "linear"
         apart. InputError if the kernel is found indefinite.
 
         With ``samples`` they are estimates from so many draws of the process with the Kronecker
-        product kernel, for the time of some fits whatever the number of pairs. Their relative
-        standard error is at most sqrt(1 / (2 samples)), and less the further a pair is from those
-        of the fit. The draws are conditioned by Matheron's rule (Wilson et al., JMLR 22, 2021; Lin
-        et al., ICML 2025). With few features, and with other kernels of pairs, it is as without.
+        product kernel, which ``random_state`` draws, in about the time of a fit for each draw.
+        Their relative standard error is at most sqrt(1 / (2 samples)), and less the further a pair
+        is from those of the fit. The draws are conditioned by Matheron's rule (Wilson et al., JMLR
+        22, 2021; Lin et al., ICML 2025). With few features, and with other kernels of pairs, they
+        are the exact ones.
         """
         check_is_fitted(self)
         check_pairs(X)
