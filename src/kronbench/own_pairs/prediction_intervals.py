@@ -5,14 +5,14 @@ The errors of a setting are those of training pairs that were left out as it say
 alone, or with all labels of the row, of the column, or of both. The radius at a level p is the
 ceil((n + 1) p)-th smallest of n errors, which is the rule of split conformal prediction.
 
-These are errors of models of slightly fewer labels, around the prediction of the model of all. For
-that theory has no bound without stability of the model; jackknife+ and CV+ cover 2 p - 1 at least,
-and p in practice, but keep all models (Barber, Candes, Ramdas & Tibshirani, Annals of Statistics
-49, 2021). Errors of one row are alike. Coverage is that of pairs of a random new row
-(B), column (C) or both (D), not of the pairs of each, and u rows count as u errors: fewer than
-p / (1 - p) say nothing at the level p. The share p (1 + 1/u) of the errors, in place of
-p (1 + 1/n), would be that of a theorem for calibration rows of their own (Lee, Barber & Willett,
-arXiv:2306.06342), and covers too much here. Rakhshaninejad, Juergens, Dewolf & Waegeman
+These are errors of models of slightly fewer labels, around the prediction of the model of all.
+For that theory has no bound without stability of the model; jackknife+ and CV+ cover 2 p - 1 at
+least, and p in practice, but keep all models (Barber, Candes, Ramdas & Tibshirani, Annals of
+Statistics 49, 2021). Errors of one row are alike. Coverage is marginal: that of pairs of a random
+new row (B), column (C) or both (D), and not of the pairs of each. So u rows count as u errors,
+and fewer than p / (1 - p) say nothing at the level p. The share p (1 + 1/u) of the errors, in
+place of p (1 + 1/n), would be that of a theorem for calibration rows of their own (Lee, Barber &
+Willett, arXiv:2306.06342), and covers too much here. Rakhshaninejad, Juergens, Dewolf & Waegeman
 (arXiv:2505.18890) have the four settings, with calibration pairs of their own.
 """
 
@@ -55,9 +55,10 @@ def check_intervals(recipe: Recipe, level: float = 0.5) -> None:
 def left_out(recipe: Recipe, fitted: Fitted, X: PairData, y: np.ndarray, setting: str) -> LeftOut:
     """Errors of a recipe, fitted to X and y (n,), on its pairs when they are left out.
 
-    Where all pairs of the vertices are labelled, by the exact shortcuts of the closed forms, whose
-    optimum KronRidge has too; else by ten folds of pairs (A), rows (B) or columns (C), or the ten
-    blocks in which the k-th part of the rows meets the k-th of the columns (D), with a fit each.
+    Where all pairs of the vertices are labelled, by the exact shortcuts of the closed forms,
+    whose optimum KronRidge has too, with the scaling and the mean label of all pairs; else by ten
+    folds of pairs (A), rows (B) or columns (C), or the ten blocks in which the k-th part of the
+    rows meets the k-th of the columns (D), with a fit each.
     """
     rows, cols = (len(np.unique(index)) for index in (X.rows, X.cols))
     units = {"A": len(X), "B": rows, "C": cols, "D": min(rows, cols)}[setting]
