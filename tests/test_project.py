@@ -55,6 +55,8 @@ for _paper in shipped_papers():
     FLOORS[f"{_folder}/plot"] = _REPORT
 # Its headlines are numbers of the papers' items.
 FLOORS["kronbench_suite/studies/performance/plot"] |= _rooms("papers", "kronbench_suite")
+# What the commands on a user's own pairs promise is measured too.
+FLOORS["kronbench_suite/studies/field/measure"] |= _rooms("own_pairs")
 # A folder from outside, which may be copied inside as it is.
 _OUTSIDE = "../tests/paper_folder/aeberhard"
 FLOORS |= dict.fromkeys((f"{_OUTSIDE}/measure", f"{_OUTSIDE}/solvers"), _MEASURES)

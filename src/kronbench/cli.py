@@ -184,7 +184,11 @@ def add_own_pairs(add):
     evaluate("--repeats", type=positive, default=5, help="number of random splits (default: 5)")
     text = "keep vertices linked by similarities of S or more in one fold; report the leak"
     evaluate("--similarity", type=float, metavar="S", help=text)
+    text = "also the share of test labels in intervals of this level; 1 to 11 times the fits"
+    evaluate("--interval", type=float, metavar="P", help=text)
     fit("--setting", choices=[*"ABCD"], default="A", help=f"for --select; {new}")
+    text = "leave pairs out in each setting, for predict --interval; takes up to 40 fits more"
+    fit("--intervals", action="store_true", help=text)
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     evaluate("--json", action="store_true", help="print all numbers as JSON")
     # predict asks for the vertices alone that its model does not know, screen for all to rank.
@@ -198,6 +202,8 @@ def add_own_pairs(add):
         arg("model", type=Path, metavar="MODEL.kron", help="file that fit wrote")
         for name, of_side in (("rows", "rows"), ("cols", "columns")):
             arg(f"--{name}", metavar="FILE", help=f"file of {text.format(of_side)}")
+        text = "write intervals of this level, such as 0.9, by a model of fit --intervals"
+        arg("--interval", type=float, metavar="P", help=text)
         arg("-o", "--out", type=Path, required=True, metavar="FILE", help=".csv, .tsv or .parquet")
     predict("--pairs", required=True, metavar="FILE", help="table of pairs to predict")
     screen("--known", metavar="FILE", help="table of pairs to leave out, as those of training are")
@@ -253,6 +259,7 @@ def _evaluate(arguments):
         n_splits=arguments.splits,
         n_repeats=arguments.repeats,
         similarity=arguments.similarity,
+        interval=arguments.interval,
         **{name: getattr(arguments, name) for name in _RECIPE_OPTIONS},
     )
     from kronbench.own_pairs.evaluate import scores_as_text
@@ -263,7 +270,8 @@ def _evaluate(arguments):
 def _fit(arguments):
     from kronbench.own_pairs.commands import fit_files
 
-    options = {name: getattr(arguments, name) for name in ("setting", *_RECIPE_OPTIONS)}
+    names = ("setting", "intervals", *_RECIPE_OPTIONS)
+    options = {name: getattr(arguments, name) for name in names}
     say(fit_files(_tables(arguments), arguments.out, arguments.solver, arguments.set, **options))
 
 
@@ -286,13 +294,13 @@ def _predict(arguments):
     from kronbench.own_pairs.commands import predict_files
 
     files = arguments.pairs, arguments.out, arguments.rows, arguments.cols
-    say(predict_files(arguments.model, *files))
+    say(predict_files(arguments.model, *files, interval=arguments.interval))
 
 
 def _screen(arguments):
     from kronbench.own_pairs.commands import screen_files
 
-    names = "model", "out", "rows", "cols", "known", "per_row", "smallest"
+    names = "model", "out", "rows", "cols", "known", "interval", "per_row", "smallest"
     top = arguments.top or (None if arguments.per_row else 100)
     say(screen_files(top=top, **{name: getattr(arguments, name) for name in names}))
 

@@ -8,12 +8,13 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from kronbench.errors import InputError
-from kronbench.linalg import KernelColumns, cg
+from kronbench.linalg import KernelColumns, cg, incomplete_cholesky
 from kronbench.linalg.blas1 import dot, norm
 from kronbench.linalg.krylov import Operator
 from kronbench.linalg.lowrank import TOLERANCE
@@ -27,7 +28,11 @@ _BATCH_PAIRS = 64  # pairs whose kernel with the training pairs is in memory at 
 _BOUND_DISTANCES = (1e-13, 1e-16)
 # Distance of the bounds of a standard deviation, relative to it, from which a warning tells.
 _LARGEST_STD_DISTANCE = 0.05
-_MOST_PRODUCTS = 2000  # iterations of conjugate gradients for a pair
+_MOST_PRODUCTS = 2000  # iterations of conjugate gradients for a pair, or a block of draws
+# What conjugate gradients leave of draws, in units of the noise: the square adds to the variance,
+# which for a training pair is that of the noise times its leverage.
+_DRAW_ERROR = 0.05
+_MOST_DRAWN_BYTES = 1 << 28  # of the largest array of a block of draws
 
 
 class FittedProcess(NamedTuple):
@@ -46,13 +51,16 @@ class FittedProcess(NamedTuple):
     root: np.ndarray | None
 
 
-def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
+def posterior_variance(
+    process: FittedProcess, X: PairData, samples: int | None = None, rng: Any = None
+) -> np.ndarray:
     """k(x, x) - k_x' (Q + reg I)^-1 k_x for the pairs x of X, (t,).
 
     In the primal form that is reg phi' (X'X + reg I)^-1 phi with the features phi of x, and what
     k(x, x) is more than |phi|^2, for new vertices and a kernel of many. A thin design is
     decomposed. Elsewhere conjugate gradients give bounds, and the upper one is returned. A
-    ConvergenceWarning counts the pairs whose bounds differ.
+    ConvergenceWarning counts the pairs whose bounds differ. With ``samples`` Kronecker kernels
+    have estimates by so many draws in place of bounds.
     """
     model, root = process.model, process.root
     X, bounds = _over_fitted_kernels(model, X), None
@@ -68,6 +76,8 @@ def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
     else:
         # The dual system is Q.
         A = weighted(process.gram_operator(model.X_fit_), root, dual=True)
+    if bounds is None and samples and model.pairwise == "kronecker":
+        return _by_draws(process, X, samples, rng)
     if bounds is None:
         parts = [slice(first, first + _BATCH_PAIRS) for first in range(0, len(X), _BATCH_PAIRS)]
         bounds = np.hstack([_bounds_of_few(process, A, X[part]) for part in parts])
@@ -84,6 +94,101 @@ def posterior_variance(process: FittedProcess, X: PairData) -> np.ndarray:
             stacklevel=3,
         )
     return high
+
+
+def _by_draws(process, X, samples, rng):
+    """Estimates of the variance (t,) by draws of the process.
+
+    A draw f of the prior over the training pairs and those of X, and noise e of variance reg, make
+    f(x) - c(x) a draw of the posterior less its mean, with c(x) = k_x' (Q + reg I)^-1 (f + e):
+    Matheron's rule (Wilson et al. 2021, section 3; Lin et al. 2025 for Kronecker products). Draws
+    are columns of one system, and take the same steps of conjugate gradients: they have the same
+    covariance. The variances v of f(x) - c(x) and of c(x), which are independent, have the known
+    sum k = k(x, x); the estimate is the most likely one under it. Its relative error is
+    sqrt(2 / samples) (k - v) / |(v, k - v)|, without c(x) it were sqrt(2 / samples).
+
+    O(n (m + q)) an iteration and draw, and in the dual form O(m^3 + q^3) for roots of the kernel
+    matrices over the vertices of all pairs.
+    """
+    model, n, design = process.model, len(process.model.X_fit_), process.design
+    both = _with_asked(model, X)
+    if design:
+        training = process.design_operator(*design(model.X_fit_))
+        A, cross = training @ training.T, process.design_operator(*design(X)) @ training.T
+        features, prior = design(both), _squares(*design(X))
+        beyond = _beyond_features(process, X, design(X))
+    else:
+        A, cross = (process.gram_operator(model.X_fit_, other) for other in (None, X))
+        features, prior, beyond = _roots(model, both), _prior(process, X), 0.0
+    A = weighted(A, process.root, dual=True)
+    # A draw f is L w for features L of all pairs, whose inner products are the kernel, and w.
+    draw, squares = process.design_operator(*features), np.zeros((2, len(X)))
+    step = max(1, _MOST_DRAWN_BYTES // (8 * max(draw.shape)))
+    for width in (min(step, samples - first) for first in range(0, samples, step)):
+        f = draw.matmat(rng.standard_normal((draw.shape[1], width)).astype(draw.dtype))
+        noise = np.sqrt(model.reg) * rng.standard_normal((n, width))
+        solved = _solved(A, (scaled(process.root, f[:n]) + noise).astype(A.dtype), model.reg)
+        c = cross.matmat(scaled(process.root, solved))
+        squares += np.sum([(f[n:] - c) ** 2, c**2], axis=2, dtype=np.float64)
+    # The derivative of the log likelihood has the sign of a cubic polynomial in the share v / k,
+    # which falls from a positive value at 0 to a negative one at 1: bisection to all digits.
+    left, taken = squares / samples / np.where(prior > 0, prior, 1)
+    low, high = np.zeros(len(X)), np.ones(len(X))
+    for _ in range(50):
+        v = (low + high) / 2
+        rises = (left - v) * (1 - v) ** 2 > (taken - (1 - v)) * v**2
+        low, high = np.where(rises, v, low), np.where(rises, high, v)
+    return beyond + prior * low
+
+
+def _solved(A, B, reg):
+    """(A + reg I)^-1 B for all columns of B (n, s), drawn with the noise reg."""
+
+    def product(v):
+        V = v.reshape(B.shape)
+        return (A.matmat(V) + reg * V).ravel()
+
+    system = LinearOperator((B.size,) * 2, matvec=product, dtype=A.dtype)
+    # Scores of training pairs are off by the residual at most.
+    tol = _DRAW_ERROR * np.sqrt(reg * B.size) / np.linalg.norm(B)
+    solution = cg(system, B.ravel(), tol=tol, max_iter=_MOST_PRODUCTS, verify=False)
+    if solution.stop != "tol":
+        warnings.warn(
+            f"the draws of predict_std ended by {solution.stop} after {solution.n_iter} "
+            "iterations, and it may be too large: scale the features, or give a larger reg or "
+            "double precision",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return solution.x.reshape(B.shape)
+
+
+def _with_asked(model, X):
+    """The training pairs, then those of X, over one set of features; new vertices come last."""
+    parts = []
+    for side in ("row", "col"):
+        features, others = (getattr(data, f"{side}_features") for data in (model.X_fit_, X))
+        # Only with an effect need a vertex be known again in other features.
+        place = np.full(others.shape[0], -1)
+        if others is features or getattr(model, f"{side}_effect"):
+            place = known_vertices(X, model.X_fit_, side)
+        new = np.flatnonzero(place < 0)
+        place[new] = features.shape[0] + np.arange(len(new))
+        stack = sparse.vstack if sparse.issparse(features) else np.vstack
+        parts.append(stack([features, others[new]]) if len(new) else features)
+        parts.append(np.append(getattr(model.X_fit_, f"{side}s"), place[getattr(X, f"{side}s")]))
+    return PairData(parts[0], parts[2], parts[1], parts[3])
+
+
+def _roots(model, X):
+    """Features whose inner products are the kernel, and the places of the pairs, as a design."""
+    parts = []
+    for side, index in (("row", X.rows), ("col", X.cols)):
+        kernel, place, *_ = model._kernel_between_used(side, X, None, lambda _, index=index: index)
+        root = incomplete_cholesky(kernel, tol=TOLERANCE[kernel.dtype] / 2).factor
+        parts.append((np.ascontiguousarray(root, kernel.dtype), place))
+    (rows, row_places), (cols, col_places) = parts
+    return rows, cols, row_places, col_places
 
 
 def _doubtful(bounds):

@@ -68,10 +68,12 @@ def fit_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
+    intervals: bool = False,
 ) -> str:
     """Fit to all pairs and write the model; sentences on what was chosen and written.
 
-    ``setting`` is that of the inner folds: how new the pairs to predict will be.
+    ``setting`` is that of the inner folds: how new the pairs to predict will be. ``intervals``
+    says whether pairs are left out in each setting, for the intervals of predictions.
     """
     # Refuse what cannot end well before any table is read.
     check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
@@ -79,6 +81,10 @@ def fit_files(
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
+    if intervals:
+        from kronbench.own_pairs.prediction_intervals import check_intervals
+
+        check_intervals(recipe)
     from kronbench.own_pairs.selection import check_selects, choose, convergence_kept_back, n_fits
 
     recipe, lines, more = replace(recipe, setting=setting), [], None
@@ -111,7 +117,8 @@ def fit_files(
         fault = "was ended by rounding far from its solution"
     if fault:
         raise InputError(f"{recipe} {fault}, so {out} is not written: {recipe.remedy()}")
-    model = Model(recipe, fitted, own.data, own.sides, own.names, own.y)
+    errors = _left_out(recipe, fitted, own, lines) if intervals else None
+    model = Model(recipe, fitted, own.data, own.sides, own.names, own.y, errors)
     digest = model_file.save_model(model, out)
     lines.append(f"{out}: {recipe}, {len(own.data)} pairs, sha256 {digest}")
     return "\n".join(lines)
@@ -124,15 +131,18 @@ def predict_files(
     out: str | Path,
     rows: str | Path | None = None,
     cols: str | Path | None = None,
+    interval: float | None = None,
 ) -> str:
     """Write a prediction for each pair of a table, in its order; a sentence on what was written.
 
-    ``rows`` and ``cols`` are files of vertices that the model in the file does not know.
+    ``rows`` and ``cols`` are files of vertices that the model in the file does not know. With the
+    level ``interval`` columns ``lower`` and ``upper`` follow, and the ``setting`` of each pair.
     """
     kept, sides = _model_and_sides(model, out, (rows, cols), pairs)
-    rows_of_pairs, cols_of_pairs = _read_places(pairs, kept, sides)
-    scores = predictions(kept, sides, rows_of_pairs, cols_of_pairs)
-    _write_predictions(out, kept, sides, rows_of_pairs, cols_of_pairs, scores)
+    places = _read_places(pairs, kept, sides)
+    half = _half_widths(kept, sides, *places, interval)  # what has none is told before the work
+    scores = predictions(kept, sides, *places)
+    _write_predictions(out, kept, sides, *places, scores, half)
     many = "prediction" if len(scores) == 1 else "predictions"
     return f"{out}: {len(scores)} {many} by {kept.recipe}"
 
@@ -144,15 +154,19 @@ def screen_files(
     rows: str | Path | None = None,
     cols: str | Path | None = None,
     known: str | Path | None = None,
+    interval: float | None = None,
     **options: Any,
 ) -> str:
     """Write the best of all pairs of the given vertices, or else of the model's; a sentence on it.
 
-    The training pairs and those of ``known`` are left out. ``options`` are those of
-    :func:`kronbench.pairs.screen`.
+    The training pairs and those of ``known`` are left out. ``interval`` is that of
+    :func:`predict_files`, and ``options`` are those of :func:`kronbench.pairs.screen`.
     """
     kept, sides = _model_and_sides(model, out, (rows, cols), known)
     shape = sides[0].n_asked, sides[1].n_asked
+    # A pair of each kind, known or new on either side, tells of intervals before the work.
+    kinds = [np.unique(side.is_new[:n], return_index=True)[1] for side, n in zip(sides, shape)]
+    _half_widths(kept, sides, *map(np.ravel, np.meshgrid(*kinds)), interval)
     # The training pairs and the known ones, as far as their vertices are asked for.
     ours = zip(sides, kept.sides, (kept.data.rows, kept.data.cols), strict=True)
     left_out = [side.ids.get_indexer(own.ids)[of_pairs] for side, own, of_pairs in ours]
@@ -164,7 +178,8 @@ def screen_files(
     is_known = sparse.csr_array((np.ones(len(i), bool), (i, j)), shape)
     # Rank all others.
     of_rows, of_cols, scores = best_pairs(partial(predictions, kept, sides), is_known, **options)
-    _write_predictions(out, kept, sides, of_rows, of_cols, scores)
+    half = _half_widths(kept, sides, of_rows, of_cols, interval)
+    _write_predictions(out, kept, sides, of_rows, of_cols, scores, half)
     of_all = f"{len(scores):,} of {shape[0] * shape[1] - is_known.nnz:,} pairs"
     left = f" ({is_known.nnz:,} known ones left out)" if is_known.nnz else ""
     return f"{out}: the best {of_all}{left} by {kept.recipe}"
@@ -179,6 +194,35 @@ def predictions(
         check_memory(model.recipe, model.data, data)
         scores[part] = model.fitted.scores(data)
     return scores
+
+
+def _half_widths(model, sides, rows, cols, level):
+    """Half the width of the interval of each pair, and its setting; None without a level."""
+    if level is None:
+        return None
+    from kronbench.own_pairs.prediction_intervals import half_widths
+
+    half, settings = np.empty(len(rows)), np.empty(len(rows), "<U1")
+    for part, data in groups_of(sides, rows, cols):
+        half[part], settings[part] = half_widths(model, level, data)
+    return half, settings
+
+
+def _left_out(recipe, fitted, own, lines):
+    """The errors of each setting that pairs can be left out in; ``lines`` tell of the others."""
+    from kronbench.own_pairs.prediction_intervals import UNITS, left_out
+
+    errors = {}
+    with progress(len(UNITS), "intervals", "setting") as bar:
+        for setting in UNITS:
+            try:
+                errors[setting] = left_out(recipe, fitted, own.data, own.y, setting)
+            except InputError as error:
+                lines.append(f"no intervals for setting {setting}, because {error}")
+            bar.update()
+    known = ", ".join(f"{setting} {n} {UNITS[setting]}" for setting, (n, _) in errors.items())
+    lines.append(f"left out for intervals: {known or 'none'}")
+    return errors
 
 
 def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
@@ -245,11 +289,14 @@ def _read_places(pairs, model, sides):
     return places
 
 
-def _write_predictions(out, model, sides, rows, cols, scores):
+def _write_predictions(out, model, sides, rows, cols, scores, half):
     """The table of the ids of pairs and of their predictions."""
     places = zip(model.names, sides, (rows, cols), strict=False)
     ids = {name: side.ids[of_pairs] for name, side, of_pairs in places}
     frame = pd.DataFrame({**ids, "prediction": scores})
+    if half is not None:
+        widths, settings = half
+        frame = frame.assign(lower=scores - widths, upper=scores + widths, setting=settings)
     with replacing(out) as temporary:
         if temporary.suffix == ".parquet":
             frame.to_parquet(temporary, index=False)

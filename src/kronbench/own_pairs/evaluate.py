@@ -20,6 +20,7 @@ from kronbench.evaluation import (
     roc_auc,
 )
 from kronbench.intervals import half_width, interval_text
+from kronbench.own_pairs.prediction_intervals import check_intervals, left_out, radius
 from kronbench.own_pairs.recipe import Recipe
 from kronbench.own_pairs.selection import check_selects, choose, n_fits
 from kronbench.progress import progress
@@ -40,6 +41,7 @@ def evaluate_pairs(
     n_repeats: int,
     selects: bool,
     similarity: float | None = None,
+    interval: float | None = None,
 ) -> dict:
     """Scores with intervals in each of the settings, ready for JSON; None for what is not known.
 
@@ -52,8 +54,12 @@ def evaluate_pairs(
     test pairs, ``failed`` those whose model is worse than the mean label on its training pairs.
 
     With ``similarity`` the new vertices of B, C and D are less alike than that to any that train
-    (:class:`kronbench.evaluation.SimilarityKFold`); ``leaks`` has what is left, by side.
+    (:class:`kronbench.evaluation.SimilarityKFold`); ``leaks`` has what is left, by side. With the
+    level ``interval`` of a setting ``intervals`` has the share of test labels in intervals of that
+    level, whose radius each training set gives, and their mean width; or the reason of none.
     """
+    if interval is not None:
+        check_intervals(recipe, interval)
     if selects:
         check_selects(recipe)
     if similarity is not None and "".join(settings) == "A":
@@ -87,8 +93,10 @@ def evaluate_pairs(
             entry: dict[str, Any] = {"setting": setting, "test": SETTINGS[setting]}
             entry |= {"reason": impossible.get(setting), "leaks": leaks.get(setting, {})}
             entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
+            entry["intervals"] = None
             if setting in splits:
-                entry |= _setting_scores(own, tried[setting], splits[setting], selects, bar.update)
+                options = selects, interval, bar.update
+                entry |= _setting_scores(own, tried[setting], splits[setting], *options)
                 bar.update(entry["not_scored"] * fits[setting])
             entries.append(entry)
     return {
@@ -134,6 +142,14 @@ def scores_as_text(result: dict) -> str:
             f"{result['similarity']:g}; {leak['largest']:.4f} is left between test and training"
             for side, leak in entry["leaks"].items()
         ]
+        if (of := entry["intervals"]) and of["reason"]:
+            notes.append(f"{setting}: no intervals, because {of['reason']}")
+        elif of:
+            share = interval_text(of["coverage"], of["half_width"] or np.nan, 0, 1)
+            notes.append(
+                f"{setting}: {100 * of['level']:g} % intervals hold {share} of the test labels, "
+                f"mean width {of['width']:.3g}"
+            )
         if entry["failed"]:
             notes.append(
                 f"{setting}: in {entry['failed']} of {entry['test_sets']} training sets "
@@ -173,12 +189,12 @@ def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
     return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
-def _setting_scores(own, recipe, splits, selects, progress):
+def _setting_scores(own, recipe, splits, selects, interval, progress):
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
         metrics = {"AUC": roc_auc}
     # Fit and score each split whose parts have two labels or more.
-    values, failed = [], []
+    values, failed, covered, reason = [], [], [], None
     scored = [split for split in splits if _can_be_scored(own.y, *split)]
     for train, test in scored:
         X, y, tried = own.data[train], own.y[train], recipe
@@ -189,6 +205,13 @@ def _setting_scores(own, recipe, splits, selects, progress):
         # What is worse on its own pairs is so on others; to look there costs a product.
         if not _mse(own.y[test], scores) < _mse(own.y[test], y.mean()):
             failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
+        if interval is not None and reason is None:
+            try:
+                errors = {tried.setting: left_out(tried, fitted, X, y, tried.setting)}
+                half = radius(errors, tried.setting, interval)
+                covered.append((np.mean(np.abs(scores - own.y[test]) <= half), 2 * half))
+            except InputError as error:
+                reason = str(error)
         margins = additive_scores(X, y, own.data[test])
         progress(1)
         of_model, of_margins = (
@@ -209,8 +232,15 @@ def _setting_scores(own, recipe, splits, selects, progress):
                 "mean": float(part_scores.mean()),
                 "half_width": half if np.isfinite(half) else None,
             }
+    intervals: dict[str, Any] = {"level": interval, "reason": reason}
+    if covered and not reason:
+        shares, widths = np.transpose(covered)
+        half = half_width(shares, ratio)
+        intervals |= {"coverage": float(shares.mean()), "width": float(widths.mean())}
+        intervals["half_width"] = half if np.isfinite(half) else None
     return {
         "scores": entries,
+        "intervals": intervals if interval is not None else None,
         "test_sets": len(scored),
         "test_pairs": float(np.mean([len(test) for _, test in scored])),
         "not_scored": len(splits) - len(scored),

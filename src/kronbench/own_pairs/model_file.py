@@ -44,7 +44,9 @@ class Model:
     """All that predictions need: ``data`` are the training pairs over features as given.
 
     ``names`` are the columns of row ids, column ids and labels in the table of these pairs.
-    A file of a solver that is fitted again has the labels ``y`` (n,) in place of ``fitted``.
+    A file of a solver that is fitted again has the labels ``y`` (n,) in place of ``fitted``. For
+    intervals ``left_out`` has the errors of each setting (:mod:`.prediction_intervals`); files of
+    before have none.
     """
 
     recipe: Recipe
@@ -53,6 +55,7 @@ class Model:
     sides: tuple[VertexTable, VertexTable]
     names: tuple[str, str, str]
     y: np.ndarray | None = None
+    left_out: dict[str, tuple[int, np.ndarray]] | None = None
 
 
 # The types that a model is made of, beside arrays, numbers and texts; estimators and the splits
@@ -253,7 +256,12 @@ def _check_arrays(model):
     for name, fit in product(("dual_coef_", "y_fit_"), fits):
         if (values := getattr(fit, name, None)) is not None and values.shape != data.shape:
             raise ValueError(f"{name} has shape {values.shape}")
-    _check_finite({"fitted": model.fitted, "y": model.y})
+    # Errors of intervals are sorted sizes, of some pairs or vertices.
+    for setting, (units, errors) in (model.left_out or {}).items():
+        plain = type(units) is int and units > 1 and errors.ndim == 1 and len(errors) > 0
+        if setting not in (*"ABCD",) or not plain or np.diff(errors, prepend=0.0).min() < 0:
+            raise ValueError(f"its errors of setting {setting} are none")
+    _check_finite({"fitted": model.fitted, "y": model.y, "left_out": model.left_out})
     if fits and not np.isfinite(model.fitted.scores(data[:1])).all():
         raise ValueError("its predictions are not finite")
 
