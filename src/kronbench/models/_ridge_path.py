@@ -165,8 +165,8 @@ def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Oper
 class RidgePath:
     """Ridge regression for s regularization weights and each number of iterations 1..K.
 
-    Dual coefficients for ``regs[j]`` after k + 1 iterations are ``solutions.iterate(j, k)``. Where
-    singular values need no iterations, K is 1.
+    Dual coefficients for ``regs[j]`` after k + 1 iterations are ``solutions.iterate(j, k)``, of
+    MINRES in the primal form those of features. Where singular values need no iterations, K is 1.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ PAIR_OPERATION = 3
 _CHOLESKY_OPERATION = 11
 
 # The same for an entry of a list of sparse features: read from a table, multiplied and added.
-LIST_OPERATION = 60
+LIST_OPERATION = 30
 
 # Coefficients for an output, or outputs for a coefficient, from which the order of many counts.
 _RATIO_OF_MANY_PAIRS = 8

@@ -46,7 +46,7 @@ def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out
 def sums_over_lists(minor, major, starts, places, values, table, sums, begin, end):
     """sums[h] = the entries of table[major[h]] in the list of minor[h], times its values.
 
-    ``values`` is None for ones; ``begin`` and ``end`` are the first pair and the end of each block.
+    ``values`` is None for ones; ``begin`` and ``end`` have the bounds of the pairs of each block.
     """
     for block in range(len(begin)):
         for h in range(begin[block], end[block]):

@@ -1,7 +1,7 @@
 """The design of pairs whose vertices have sparse features, as fingerprints of molecules are.
 
-X = R (T kron D) of Airola & Pahikkala (2018), Section 3.1, has a row for each pair (r_h, c_h), with
-all products of a feature of its row vertex, in D (m, d), and one of its column vertex, in T (q, r).
+X = R (T kron D) of Airola & Pahikkala (2018), Section 3.1, has a row for each pair (r_h, c_h): all
+products of a feature of its row vertex, in D (m, d), and one of its column vertex, in T (q, r).
 """
 
 from __future__ import annotations
