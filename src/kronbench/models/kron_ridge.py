@@ -82,8 +82,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1).
         "auto" takes the primal form where the optimum is asked for (``solver``), kernels are
         linear and its products have fewer operations; the optimum is the same. The primal form
-        uses features of linear kernels, made dense; of others pivoted Cholesky factors that
-        reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
+        uses features of linear kernels, sparse ones as they are where that is cheaper; of others
+        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
+        precision).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
     row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \

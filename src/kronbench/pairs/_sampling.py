@@ -116,8 +116,11 @@ class Sampling:
         return part
 
 
-def counting_sort(keys, n_keys):
-    """SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns."""
+def counting_sort(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """The stable order of keys below ``n_keys``, and where each begins.
+
+    SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns.
+    """
     n = len(keys)
     entries = np.empty(n, np.int8), keys, np.arange(n + 1, dtype=np.int32)
     by_key = sparse.csr_array(entries, shape=(n, n_keys)).tocsc()
