@@ -40,10 +40,6 @@ class SparseDesign(LinearOperator):
     row_features, col_features : (m, d) and (q, r) arrays, or csr arrays without duplicates
     rows, cols : (n,) integer arrays
         The vertices of each pair.
-
-    Notes
-    -----
-    Results are bitwise the same for any number of threads.
     """
 
     def __init__(
@@ -54,7 +50,7 @@ class SparseDesign(LinearOperator):
         cols: np.ndarray,
     ):
         sides, index = (row_features, col_features), (rows, cols)
-        dtype = np.result_type(*sides)
+        dtype = np.result_type(row_features.dtype, col_features.dtype)
         self._widths = d, r = row_features.shape[1], col_features.shape[1]
         super().__init__(dtype, (len(rows), d * r))
         _, self._side = _cheapest_side(sides, index)
@@ -62,11 +58,8 @@ class SparseDesign(LinearOperator):
         # Bits are kept as places alone, without their ones, in few bytes.
         bits = bool((lists.data == 1).all())
         places = lists.indices.astype(np.uint16 if lists.shape[1] <= 1 << 16 else np.uint32)
-        self._lists = (
-            lists.indptr.astype(np.int64),
-            places,
-            None if bits else lists.data.astype(dtype),
-        )
+        values = None if bits else lists.data.astype(dtype)
+        self._lists = lists.indptr.astype(np.int64), places, values
         # Pairs come by block of vertices with lists, then by the other vertex, whose row of the
         # table stays in L1, then by the vertex itself: three stable passes, from the last on.
         mean = max(1, lists.nnz // max(1, lists.shape[0]))
@@ -116,11 +109,15 @@ def sparse_pays(
 ) -> bool:
     """Whether products of a design take its sparse features as they are, and not made dense."""
     sides = row_features, col_features
-    if method in ("dense", "lowrank") or not any(map(sparse.issparse, sides)):
+    n_bytes = [
+        side.dtype.itemsize * side.shape[0] * side.shape[1]
+        for side in sides
+        if sparse.issparse(side)
+    ]
+    if method in ("dense", "lowrank") or not n_bytes:
         return False
-    n_bytes = max(side.dtype.itemsize * side.shape[0] * side.shape[1] for side in sides)
     dense = design_cost(len(rows), (row_features.shape, col_features.shape), method)
-    return n_bytes > _MOST_DENSE_BYTES or _cheapest_side(sides, (rows, cols))[0] <= dense
+    return max(n_bytes) > _MOST_DENSE_BYTES or _cheapest_side(sides, (rows, cols))[0] <= dense
 
 
 def _cheapest_side(sides, index):
