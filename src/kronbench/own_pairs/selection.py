@@ -133,9 +133,8 @@ def _chosen_on_folds(recipe, X, y, progress):
 
 def _has_path(recipe, X):
     # The form "auto" has one path, that of the dual.
-    if recipe.solver != "KronRidge":
-        return False
-    return recipe.parameter("form") == "primal" or not recipe.estimator().is_primal(X)
+    primal = recipe.parameter("form") == "primal"
+    return recipe.solver == "KronRidge" and (primal or not recipe.estimator().is_primal(X))
 
 
 def _trial_scores(trials, X, y, X_test):

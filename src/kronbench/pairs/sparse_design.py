@@ -42,13 +42,7 @@ class SparseDesign(LinearOperator):
         The vertices of each pair.
     """
 
-    def __init__(
-        self,
-        row_features: Any,
-        col_features: Any,
-        rows: np.ndarray,
-        cols: np.ndarray,
-    ):
+    def __init__(self, row_features: Any, col_features: Any, rows: np.ndarray, cols: np.ndarray):
         sides, index = (row_features, col_features), (rows, cols)
         dtype = np.result_type(row_features.dtype, col_features.dtype)
         self._widths = d, r = row_features.shape[1], col_features.shape[1]
