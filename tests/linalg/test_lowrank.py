@@ -14,7 +14,7 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.csi_decomposition import csi, csi_all_ahead
 from kronbench.linalg.gram_matrix import KernelColumns
-from kronbench.linalg.lowrank import _full_rank, incomplete_cholesky, low_rank_factors
+from kronbench.linalg.lowrank import _full_rank, factor_at, incomplete_cholesky, low_rank_factors
 
 shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
 seeds = st.integers(0, 2**32 - 1)
@@ -308,6 +308,39 @@ def test_drawn_pivots_follow_what_is_left_of_the_diagonal():
     kernel = np.diag([8.0, 1.0, 1.0])
     first = [incomplete_cholesky(kernel, 1, rng=rng).pivots[0] for _ in range(1000)]
     np.testing.assert_allclose(np.bincount(first) / 1000, [0.8, 0.1, 0.1], atol=0.05)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_pivots_drawn_in_blocks_have_the_probabilities_of_one_after_the_other(form):
+    X = np.array([[2.0, 0.0, 1.0], [2.0, 0.5, 1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 2.0]])
+    K, rng, n = X @ X.T, np.random.RandomState(0), 3000
+    expected, found = np.zeros((4, 4)), np.zeros((4, 4))
+    for first in range(4):
+        left = K.diagonal() - K[first] ** 2 / K[first, first]
+        left[first] = 0
+        expected[first] = K[first, first] / np.trace(K) * left / left.sum()
+    columns = KernelColumns(form(X))
+    for _ in range(n):
+        found[tuple(incomplete_cholesky(columns, 2, rng=rng, draws=5).pivots)] += 1 / n
+    deviation = np.sqrt(expected * (1 - expected) / n)
+    assert np.all(np.abs(found - expected) <= 4 * deviation)
+    assert np.abs(found - np.outer(found.sum(1), found.sum(1))).max() > 0.05  # of other draws
+
+
+@pytest.mark.parametrize("kernel", ["tanimoto", "gaussian", lambda X, Y: (1 + X @ Y.T) ** 2])
+def test_factors_of_blocks_are_those_of_their_pivots(kernel):
+    bits = (np.random.default_rng(0).random((5000, 20)) < 0.3).astype(float)
+    bits[-1] = bits[0]  # the same twice
+    columns = KernelColumns(bits, kernel, 0.1 if kernel == "gaussian" else None)
+    factor = incomplete_cholesky(columns, 30, rng=np.random.RandomState(1), draws=16)
+    expected = factor_at(columns, factor.pivots).factor
+    np.testing.assert_allclose(factor.factor, expected, atol=1e-9 * np.abs(expected).max())
+    trace = columns.diagonal().sum()
+    np.testing.assert_allclose(factor.gains, (expected**2).sum(axis=0) / trace, rtol=1e-9)
+    rank = incomplete_cholesky(columns, rng=np.random.RandomState(1), draws=64).rank
+    assert rank < 5000  # ends where nothing is left
+    few = incomplete_cholesky(KernelColumns(bits[:9]), rng=np.random.RandomState(1), draws=64)
+    np.testing.assert_allclose(few.factor @ few.factor.T, bits[:9] @ bits[:9].T, atol=1e-10)
 
 
 @settings(deadline=None, max_examples=60)

@@ -104,6 +104,7 @@ EXAMPLES = [
     (models.KronRidge(max_iter=2, row_kernel=product), of_pairs, numbers_of, predicted),
     (models.KronRidgeCV(random_state=0, cv=2, regs=(1.0,)), of_pairs, numbers_of, predicted),
     (models.KronSVM(max_iter=3), of_pairs, classes_of, scored),
+    (models.Landmarks(n_components=4, random_state=0), of_rows, numbers_of, shown),
     (models.PairKNN(n_neighbors=3), of_pairs, classes_of, scored),
     (models.PairLibSVM(gamma=1e-3), of_pairs, classes_of, scored),
     (models.PairLibSVM(gamma=1e-3, precompute=True), of_pairs, classes_of, scored),

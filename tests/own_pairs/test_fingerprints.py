@@ -12,6 +12,7 @@ from kronbench.datasets.pair_tables import read_own_pairs
 from kronbench.evaluation import SimilarityKFold
 from kronbench.linalg import gram
 from kronbench.own_pairs import model_file
+from kronbench.pairs import sparse_design
 from tests.own_pairs.problem import arguments, fit, predict, run, tables
 from tests.own_pairs.test_bad_input import npy, refused, rewritten
 
@@ -38,6 +39,21 @@ def fitted(folder, capsys, kind, *options):
 
 def predictions(capsys, model, *options):
     return predict(capsys, model, "pairs.csv", *options)["prediction"].to_numpy()
+
+
+def test_bits_of_a_linear_kernel_are_columns_of_zeros_and_ones(folder, capsys, monkeypatch):
+    bits = pd.read_csv(folder / "fp_bits.csv", dtype=str)
+    columns = pd.DataFrame([list(map(int, text)) for text in bits["fp_bits"]]).add_prefix("bit")
+    columns.insert(0, "drug", bits["drug"])
+    columns.to_csv(folder / "columns.csv", index=False)
+    options = "--select", "--set", "form=primal", "--set", "row_kernel=linear"
+    expected = predictions(capsys, fitted(folder, capsys, "columns", *options))
+    monkeypatch.setattr(sparse_design, "LIST_OPERATION", 0)
+    model = fitted(folder, capsys, "fp_bits", *options)
+    fit = model_file.load_model(model).fitted.estimator
+    assert sparse.issparse(fit.X_fit_.row_features)
+    assert not hasattr(fit, "dual_coef_")
+    np.testing.assert_allclose(predictions(capsys, model), expected, rtol=1e-6)
 
 
 def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_kernel(

@@ -157,7 +157,7 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
         check_memory(recipe, pairs)
     told = str(caught.value)
     assert "KronRidge for 6,000 pairs of 3,000 rows and 20 columns need 69 MiB" in told
-    assert "and 64 MiB are available: give fewer vertices, or features from landmarks" in told
+    assert "and 64 MiB are available: give fewer vertices, form=primal with linear" in told
     with pytest.raises(InputError, match="for 3,000 pairs from 6,000 pairs of 3,000 rows"):
         check_memory(recipe, pairs, pairs[:3000])
     check_memory(recipe, pairs, pairs[:2000])

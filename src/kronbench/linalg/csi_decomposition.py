@@ -341,8 +341,8 @@ class _CholeskyQR(CholeskySteps):
         block = int(np.argmax(best))
         return None if best[block] < 0.0 else int(best_index[block])
 
-    def _reserve(self):
-        super()._reserve()
+    def _reserve(self, more=1):
+        super()._reserve(more)
         rows = len(self.G)
         if rows > len(self.R):
             extra = (0, rows - len(self.R))

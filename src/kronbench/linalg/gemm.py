@@ -14,8 +14,10 @@ import threading
 import numba
 import numpy as np
 from numba import njit, prange
+from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
+from kronbench.linalg.gram_matrix import dense
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, in_threads
 
 # Rows and columns of a part are multiples of this: the kernels of a BLAS are slower at edges.
@@ -87,7 +89,10 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.
     """A @ b by the BLAS on as many threads as numba has and the product is worth; O(m k n).
 
     Of float32 or float64 arrays (m, k) and (k, n); ``out`` (m, n) has the wider dtype of the two.
+    With a sparse factor it is SciPy's product, made dense.
     """
+    if sparse.issparse(a) or sparse.issparse(b):
+        return dense(a @ b)
     (m, k), n = a.shape, b.shape[1]
     dtype = np.result_type(a, b)
     a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)

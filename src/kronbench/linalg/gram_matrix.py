@@ -136,6 +136,13 @@ class KernelColumns:
             return _gaussian(self.X, one, self.gamma)[:, 0]
         return self._gram(self.X, one)[:, 0]
 
+    def block(self, rows: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
+        """K(rows, columns), (r, c); a few columns of sparse points are made dense for the time."""
+        some, others = self.X[rows], self.X[columns]
+        if self.kernel == "gaussian":
+            return _gaussian(some, others, self.gamma)
+        return self._gram(some, others if callable(self.kernel) else dense(others))
+
     def _gram(self, X, Y):
         return gram(X, Y, kernel=self.kernel, gamma=self.gamma)
 

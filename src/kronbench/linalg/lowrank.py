@@ -28,6 +28,7 @@ _INDEFINITE_BELOW = -1e-6
 # Largest error of an entry of the approximation, relative to the largest entry of the matrix.
 TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}
 
+_POINTS_OF_A_BLOCK = 4096  # for which the columns of drawn pivots are made at a time
 _RESIDUAL_ROWS = 512  # rows of the residual that are formed at a time
 _PROBES = 64  # columns the range finder adds at a time
 
@@ -77,6 +78,7 @@ def incomplete_cholesky(
     max_rank: int | None = None,
     tol: float = 1e-10,
     rng: np.random.RandomState | None = None,
+    draws: int = 1,
 ) -> LowRankFactor:
     """Pivoted incomplete Cholesky decomposition K ~ G G^T in O(k^2 n) and k kernel columns.
 
@@ -96,6 +98,10 @@ def incomplete_cholesky(
         of K. Every entry of K - G G^T is then at most that large in absolute value.
     rng : numpy.random.RandomState, optional
         Draws the pivots.
+    draws : int, default 1
+        How many are drawn at a time, of a ``KernelColumns``. Some are rejected, so that the pivots
+        have the same distribution (Epperly, Tropp & Webber 2024, arXiv 2410.03969): the rest
+        enters by products of the BLAS, which pass the points once for many pivots.
     """
     columns, diagonal = open_kernel(kernel)
     max_rank = checked_max_rank(max_rank, len(diagonal))
@@ -107,6 +113,9 @@ def incomplete_cholesky(
             # Section 2.2 of Bach & Jordan: the largest residual
             if rng is None:
                 more = steps.add_largest(above)
+                continue
+            if draws > 1:
+                more = steps.add_drawn(rng, draws, above)
                 continue
             # Algorithm 2.1 of Chen et al.: a residual drawn in proportion to its size
             sums = np.cumsum(np.where(steps.residual > above, steps.residual, 0.0))
@@ -147,6 +156,42 @@ class CholeskySteps:
         self._cholesky(pivot, 0, self.G[:0])
         self.t += 1
 
+    def add_drawn(self, rng: np.random.RandomState, draws: int, above: float) -> bool:
+        """Steps with those of some drawn pivots that are accepted; False when none is above."""
+        left = np.where(self.residual > above, self.residual, 0.0)
+        sums, G, t = np.cumsum(left), self.G[: self.t], self.t
+        if not sums[-1] > 0:
+            return False
+        drawn = np.searchsorted(sums, rng.random_sample(draws) * sums[-1], side="right")
+        # Each is accepted with the part of its residual that those accepted before have left.
+        rest = self.columns.block(drawn, drawn) - G[:, drawn].T @ G[:, drawn]
+        thresholds, accepted = rng.random_sample(draws) * left[drawn], np.zeros(draws, bool)
+        triangle = np.zeros_like(rest)
+        for i in range(draws):
+            room = t + np.count_nonzero(accepted) < self.capacity
+            if room and rest[i, i] > max(thresholds[i], self.floor[drawn[i]]):
+                accepted[i] = True
+                triangle[:, i] = rest[:, i] / math.sqrt(rest[i, i])
+                rest -= np.outer(triangle[:, i], triangle[:, i])
+        pivots, triangle = drawn[accepted], np.tril(triangle[np.ix_(accepted, accepted)])
+        more = len(pivots)
+        self._reserve(more)
+        G, new = self.G[:t], self.G[t : t + more]
+        at_pivots = G[:, pivots].T.copy()
+        for first in range(0, self.n, _POINTS_OF_A_BLOCK):
+            points = slice(first, first + _POINTS_OF_A_BLOCK)
+            values = self.columns.block(points, pivots).T - at_pivots @ G[:, points]
+            new[:, points] = solve_triangular(triangle, values, lower=True)
+            self.residual[points] -= np.einsum("ij,ij->j", new[:, points], new[:, points])
+        self._check_lowest(self.residual.min())
+        self.residual[self.residual < self.floor] = 0.0
+        # Exactly, whatever rounding made of them
+        new[:, pivots], self.residual[pivots] = triangle.T, 0.0
+        self.pivots += pivots.tolist()
+        self.squares += np.einsum("ij,ij->i", new, new).tolist()
+        self.t += more
+        return True
+
     def take(self, k: int) -> np.ndarray:
         """The first k columns, (n, k), without a copy."""
         self.G.resize((k, self.n), refcheck=False)
@@ -173,12 +218,7 @@ class CholeskySteps:
             self.G, t, -self.G[:t, pivot], root,
             self.residual, self.floor, self.largest, n_dots, targets, sums,
         )  # fmt: skip
-        lowest = sums[:, -1].min()
-        if lowest < _INDEFINITE_BELOW * self.largest:
-            raise InputError(
-                "kernel is not positive semidefinite: the diagonal of its residual fell to "
-                f"{lowest:.3g}"
-            )
+        self._check_lowest(sums[:, -1].min())
         # Exactly, whatever rounding made of them
         self.G[t, pivot] = root
         self.residual[pivot] = 0.0
@@ -187,10 +227,18 @@ class CholeskySteps:
         self.squares.append(sums[-2])
         return sums[:n_dots], sums[n_dots : n_dots + d], sums[-3] / self.n
 
-    def _reserve(self):
-        if self.t == len(self.G):
+    def _check_lowest(self, lowest):
+        if lowest < _INDEFINITE_BELOW * self.largest:
+            raise InputError(
+                "kernel is not positive semidefinite: the diagonal of its residual fell to "
+                f"{lowest:.3g}"
+            )
+
+    def _reserve(self, more=1):
+        """Room for so many columns, by half as many again as there are."""
+        if self.t + more > len(self.G):
             # the operating system moves a large array by its page table, without a copy
-            size = min(self.capacity, self.t + self.t // 2)
+            size = min(self.capacity, max(self.t + more, self.t + self.t // 2))
             self.G.resize((size, self.n), refcheck=False)
 
 

@@ -11,6 +11,7 @@ from .kron_newton import KronNewton as KronNewton
 from .kron_ridge import KronRidge as KronRidge
 from .kron_ridge_cv import KronRidgeCV as KronRidgeCV
 from .kron_svm import KronSVM as KronSVM
+from .landmarks import Landmarks as Landmarks
 from .morgan_fingerprints import MorganFingerprints as MorganFingerprints
 from .pair_knn import PairKNN as PairKNN, PairSklearnKNN as PairSklearnKNN
 from .pair_libsvm import PairLibSVM as PairLibSVM

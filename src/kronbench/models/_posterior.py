@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kronbench.errors import InputError
 from kronbench.linalg import KernelColumns, cg, incomplete_cholesky
 from kronbench.linalg.blas1 import dot, norm
+from kronbench.linalg.gram_matrix import squared_lengths
 from kronbench.linalg.krylov import Operator
 from kronbench.linalg.lowrank import TOLERANCE
 from kronbench.models._ridge_path import is_thin, products, scaled, weighted
@@ -306,7 +307,7 @@ def _prior(process, X):
 def _squares(row_features, col_features, rows, cols):
     """|phi|^2 of each pair, (t,)."""
     sides = row_features, col_features
-    of_rows, of_cols = (np.einsum("ij,ij->i", Z, Z, dtype=np.float64) for Z in sides)
+    of_rows, of_cols = (squared_lengths(Z.astype(np.float64, copy=False)) for Z in sides)
     return of_rows[rows] * of_cols[cols]
 
 

@@ -20,8 +20,15 @@ from kronbench.models._pair_classifier import check_columns, check_pairs
 from kronbench.models._parameters import OfPairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
-from kronbench.pairs.data import known_vertices, same_features, small_pairs, used_vertices
+from kronbench.pairs.data import (
+    known_vertices,
+    rows_of,
+    same_features,
+    small_pairs,
+    used_vertices,
+)
 from kronbench.pairs.pairwise import OF_ONE_SET, PAIRWISE, check_pairwise
+from kronbench.pairs.sparse_design import SparseDesign, sparse_pays
 from kronbench.pairs.vec_trick import METHODS
 from kronbench.progress import progress
 
@@ -214,15 +221,20 @@ class ProductKernelModel(OfPairs):
         X, (row_map, col_map) = self._in_dtype(X), feature_maps
         used_rows, rows = used_vertices(X.rows, X.n_rows)
         used_cols, cols = used_vertices(X.cols, X.n_cols)
-        return row_map(X.row_features[used_rows]), col_map(X.col_features[used_cols]), rows, cols
+        row_features, col_features = (
+            rows_of(X.row_features, used_rows),
+            rows_of(X.col_features, used_cols),
+        )
+        return row_map(row_features), col_map(col_features), rows, cols
 
     def _design_operator(self, row_features, col_features, rows, cols):
         """The design (t, d*r) of :meth:`_design` as an operator."""
+        design = row_features, col_features, rows, cols
+        if sparse_pays(*design, self.product):
+            return SparseDesign(*design)
         d, r = row_features.shape[1], col_features.shape[1]
         in_rows, in_cols = np.repeat(np.arange(d), r), np.tile(np.arange(r), d)
-        return SampledKroneckerOperator(
-            row_features, col_features, rows, cols, in_rows, in_cols, method=self.product
-        )
+        return SampledKroneckerOperator(*design, in_rows, in_cols, method=self.product)
 
     def _in_dtype(self, X):
         """The pairs with features of ``dtype``; as they are where it is None."""

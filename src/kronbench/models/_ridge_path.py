@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -12,8 +12,10 @@ from scipy.linalg import lstsq, qr, svd
 from scipy.sparse.linalg import aslinearoperator
 
 from kronbench.errors import InputError
-from kronbench.linalg import ShiftedSolutions
+from kronbench.linalg import ShiftedSolutions, dense
 from kronbench.linalg.krylov import Operator
+
+Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
 # Largest design that is decomposed: p features, and n p numbers of 8 bytes (64 MiB).
 _MOST_FEATURES = 256
@@ -52,7 +54,9 @@ class ThinRidge:
     """
 
     def __init__(self, design, y, root=None):
-        row_features, col_features = (np.asarray(side, np.float64) for side in design[:2])
+        row_features, col_features = (
+            dense(side).astype(np.float64, copy=False) for side in design[:2]
+        )
         with np.errstate(over="ignore"):
             X = products(row_features, col_features, *design[2:])
         if not np.isfinite(X).all():
@@ -137,10 +141,10 @@ class ThinPath:
 
 
 def products(
-    row_features: np.ndarray, col_features: np.ndarray, rows: np.ndarray, cols: np.ndarray
+    row_features: Matrix, col_features: Matrix, rows: np.ndarray, cols: np.ndarray
 ) -> np.ndarray:
     """Products of each row with each column feature of n pairs, (n, d*r), row features slowest."""
-    of_rows, of_cols = row_features[rows], col_features[cols]
+    of_rows, of_cols = dense(row_features)[rows], dense(col_features)[cols]
     return (of_rows[:, :, None] * of_cols[:, None, :]).reshape(len(rows), -1)
 
 
@@ -161,8 +165,8 @@ def weighted(operator: Operator, root: np.ndarray | None, *, dual: bool) -> Oper
 class RidgePath:
     """Ridge regression for s regularization weights and each number of iterations 1..K.
 
-    Dual coefficients for ``regs[j]`` after k + 1 iterations are ``solutions.iterate(j, k)``. Where
-    singular values need no iterations, K is 1.
+    Dual coefficients for ``regs[j]`` after k + 1 iterations are ``solutions.iterate(j, k)``, of
+    MINRES in the primal form those of features. Where singular values need no iterations, K is 1.
 
     Attributes
     ----------

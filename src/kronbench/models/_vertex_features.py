@@ -20,7 +20,7 @@ from kronbench.pairs.data import used_vertices
 class VertexFeatures:
     """A map to features phi of vertices with phi(x)'phi(x') = k(x, x'), from training vertices.
 
-    For the linear kernel the given features, made dense. For any other the rows of a pivoted
+    For the linear kernel the given features. For any other the rows of a pivoted
     Cholesky factor of its matrix over the v vertices in use by ``pairs``: k features where k of
     its columns reproduce the matrix to 1e-11 (1e-6 in single precision), in O(v k^2).
     """
@@ -51,7 +51,7 @@ class VertexFeatures:
         """Features (p, k) of p vertices, given as those of the training set are; O(p k^2)."""
         self._check(features)
         if self._kernel == "linear":
-            return dense(features).astype(self._dtype, copy=False)
+            return features.astype(self._dtype, copy=False)
         if self._kernel == "precomputed":
             values = dense(features)[:, self._pivots]
         else:

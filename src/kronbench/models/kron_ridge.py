@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kronbench.errors import InputError
-from kronbench.linalg import minres, multishift_minres
+from kronbench.linalg import ShiftedSolutions, minres, multishift_minres
 from kronbench.linalg.krylov import LOST
 from kronbench.models._pair_classifier import check_pairs, check_targets, with_weight
 from kronbench.models._parameters import (
@@ -84,8 +84,9 @@ class KronRidge(RegressorMixin, ProductKernelModel):
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1).
         "auto" takes the primal form where the optimum is asked for (``solver``), kernels are
         linear and its products have fewer operations; the optimum is the same. The primal form
-        uses features of linear kernels, made dense; of others pivoted Cholesky factors that
-        reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
+        uses features of linear kernels, sparse ones as they are where that is cheaper; of others
+        pivoted Cholesky factors that reproduce the kernel matrices to 1e-11 (1e-6 in single
+        precision).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
     row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \
@@ -261,11 +262,7 @@ default "linear"
         system, b, yy, objectives, tol = operator, y, float(y @ y), [], self.tol
         if not dual:
             # and in the primal it is (X'X + reg I) w = X'y.
-            p = operator.shape[1]
-            system = LinearOperator(
-                (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
-            )
-            b = operator.rmatvec(y)
+            system, b = _normal_equations(operator, y)
             if self.solver == "auto" and (size := np.linalg.norm(b)):
                 # A residual moves the scores by X (X'X + reg I)^-1 times it, and no singular
                 # value s / (s^2 + reg) of that matrix is more than 1 / (2 root(reg)). The
@@ -345,25 +342,32 @@ default "linear"
     def path(
         self, X: PairData, y: ArrayLike, regs: ArrayLike, X_test: PairData | None = None
     ) -> RidgePath:
-        """All iterates for all of ``regs`` (s,) from the products of one run (dual form).
+        """All iterates for all of ``regs`` (s,) from the products of one run.
 
-        With the t pairs ``X_test`` the path can predict them; one test product an iteration, or
-        none where ``product`` is "dense" and the vertices are those of X. The estimator does not
-        change. Holds max_iter + 1 vectors of length n and max_iter of length t. Where "auto" needs
-        no iterations, the path has one. A ConvergenceWarning tells of weights that ended by
-        rounding or, for "auto", far from the optimum.
+        In the dual form, or with form="primal" in that. With the t pairs ``X_test`` the path can
+        predict them; one test product an iteration, or none where ``product`` is "dense", the form
+        dual and the vertices those of X. The estimator does not change. Holds max_iter + 1 vectors
+        of length n, or d*r in the primal, and max_iter of length t. Where "auto" needs no
+        iterations, the path has one. A ConvergenceWarning tells of weights that ended by rounding
+        or, for "auto", far from the optimum.
         """
         self._check_parameters()
         y, regs = check_targets(X, y), check_regs(regs)
-        if self.form == "primal":
-            raise InputError(f"path needs form='dual', not {self.form!r}")
         if X_test is not None:
             check_pairs(X_test)
         y, intercept = self._centred(y, None)
         if thin := self._thin_design(X):
             path = self._thin_path(thin, y, regs, X_test, intercept)
-            _warn_of_path(np.array(path.failed), _END_BY_ROUNDING, regs)
-            return path
+        else:
+            of_form = self._primal_path if self.form == "primal" else self._dual_path
+            path = of_form(X, y, regs, X_test, intercept)
+        lost = np.array(path.stop_reasons) == "rounding"
+        _warn_of_path(lost, _END_BY_ROUNDING, regs)
+        _warn_of_path(np.array(path.failed) & ~lost, _END_FAR_OFF, regs)
+        return path
+
+    def _dual_path(self, X, y, regs, X_test, intercept):
+        """The path of (Q + reg I) a = y, whose iterates are coefficients of pairs."""
         gram, images = self._gram_operator(X), None
         operator = gram
         test_images: list[np.ndarray] = []
@@ -390,11 +394,31 @@ default "linear"
             images = np.zeros((0, len(X_test)))
         norm_squared, error_squared, bounds = solutions.quadratic_forms()
         objective = 0.5 * error_squared + 0.5 * regs[:, None] * norm_squared
-        reasons, last, lost, far = self._ends(gram, y, solutions, bounds)
-        _warn_of_path(lost, _END_BY_ROUNDING, regs)
-        _warn_of_path(far, _END_FAR_OFF, regs)
-        failed = tuple((lost | far).tolist())
-        return RidgePath(regs, objective, solutions, images, reasons, last, intercept, failed)
+        ends = self._ends(gram, y, solutions, bounds)
+        return RidgePath(regs, objective, solutions, images, intercept=intercept, **ends)
+
+    def _primal_path(self, X, y, regs, X_test, intercept):
+        """The path of (X'X + reg I) w = X'y, whose iterates are coefficients of features."""
+        operator, maps, _ = self._operator(X)
+        y, images = _in_precision(y, operator.dtype), None
+        normal, b = _normal_equations(operator, y)
+        solutions = multishift_minres(normal, b, regs, tol=self.tol, max_iter=self.max_iter)
+        if not solutions.n_iter:  # X'y is zero, and so is the optimum: one iterate says so.
+            s, basis = len(regs), np.zeros((2, len(b)), b.dtype)
+            nothing = np.zeros((2, 1)), np.zeros((s, 1, 1)), np.zeros((s, 1)), 0.0
+            solutions = ShiftedSolutions(regs, basis, *nothing)
+        basis, w = solutions.basis[:-1], solutions.coefficients
+        if X_test is not None:
+            images = self._design_operator(*self._design(maps, X_test)).matmat(basis.T).T
+        # The objective is 1/2 ||X w||^2 - w'X'y + 1/2 ||y||^2 + reg/2 ||w||^2.
+        inner = basis @ basis.T
+        scores_squared, _, bounds = solutions.quadratic_forms()
+        along = w @ inner[0] * solutions.b_norm
+        squared = np.einsum("jki,jki->jk", w @ inner, w)
+        objective = 0.5 * (scores_squared + float(y @ y) + regs[:, None] * squared) - along
+        # A residual moves the scores by at most 1 / (2 root(reg)) of it, as in a fit.
+        ends = self._ends(normal, b, solutions, bounds, scores_squared, 1 / (2 * np.sqrt(regs)))
+        return RidgePath(regs, objective, solutions, images, intercept=intercept, **ends)
 
     def _thin_path(self, thin, y, regs, X_test, intercept):
         """The path of a design of few features, one solution a weight from one decomposition."""
@@ -430,29 +454,36 @@ default "linear"
 
         return LinearOperator((len(X), len(X)), matvec=product, dtype=both.dtype)
 
-    def _ends(self, gram, y, solutions, bounds):
-        """Why each weight ended, its last true iterate, and two masks of weights.
+    def _ends(self, system, b, solutions, bounds, scores_squared=None, moved=1.0):
+        """Why each weight ended, its last true iterate, and which have failed, as of a RidgePath.
 
-        An iterate is true whose residual is that of its recurrence. The masks tell which weights
-        rounding has ended, and which ended far from the optimum.
+        An iterate is true whose residual is that of its recurrence. A weight has failed if
+        rounding has ended it or it ended far from the optimum: its scores, whose squares are
+        ``scores_squared`` (s, K) in the primal, are off by at most ``moved`` times the residual.
         """
         far = np.zeros(len(solutions.shifts), bool)
         if not solutions.n_iter:  # The labels are zero.
-            return ("tol",) * len(far), np.full(len(far), -1), far.copy(), far
+            last, failed = np.full(len(far), -1), tuple(far.tolist())
+            return {"stop_reasons": ("tol",) * len(far), "last": last, "failed": failed}
         claimed = solutions.residual_norms
         reached = claimed.min(axis=1) <= self.tol * solutions.b_norm
-        last, lost = _last_true_iterates(gram, y, solutions, bounds, reached, self.tol)
+        last, lost = _last_true_iterates(system, b, solutions, bounds, reached, self.tol)
         if not self._iterations_regularize:
-            # The scores Q a of the last iterates follow from Q V = V T for the tridiagonal T.
-            scores = (solutions.coefficients[:, -1] @ solutions.tridiagonal.T) @ solutions.basis
-            sizes = np.linalg.norm(scores, axis=1)
+            if scores_squared is not None:
+                sizes = np.sqrt(np.maximum(scores_squared[:, -1], 0))
+            else:
+                # The scores Q a of the last iterates follow from Q V = V T for the tridiagonal T.
+                last_scores = solutions.coefficients[:, -1] @ solutions.tridiagonal.T
+                sizes = np.linalg.norm(last_scores @ solutions.basis, axis=1)
             # Kernels between the training pairs and others have rounding of their own, which the
             # residual does not show but the bound covers.
-            lost |= reached & ~(bounds[:, -1] <= _LARGEST_ROUNDING_BOUND * sizes)
+            lost |= reached & ~(moved * bounds[:, -1] <= _LARGEST_ROUNDING_BOUND * sizes)
             if self.tol > 0:
-                far = ~(claimed[:, -1] <= _LARGEST_SCORE_ERROR * sizes) & ~reached & ~lost
+                close = moved * claimed[:, -1] <= _LARGEST_SCORE_ERROR * sizes
+                far = ~close & ~reached & ~lost
         otherwise = "max_iter" if solutions.n_iter == self.max_iter else "breakdown"
-        return _stop_reasons(reached, lost, otherwise), last, lost, far
+        reasons = _stop_reasons(reached, lost, otherwise)
+        return {"stop_reasons": reasons, "last": last, "failed": tuple((lost | far).tolist())}
 
     def predict(self, X: PairData, return_std: bool = False) -> Any:
         """Predictions (t,) for the t pairs of X, as ``decision_function``.
@@ -501,6 +532,15 @@ default "linear"
         )
         variance = posterior_variance(fitted, X, samples, check_random_state(random_state))
         return np.sqrt(then.noise_variance_ / then.reg * variance)
+
+
+def _normal_equations(operator, y):
+    """X'X as an operator, and X'y."""
+    p = operator.shape[1]
+    system = LinearOperator(
+        (p, p), matvec=lambda v: operator.rmatvec(operator.matvec(v)), dtype=y.dtype
+    )
+    return system, operator.rmatvec(y)
 
 
 def _last_true_iterates(gram, y, solutions, bounds, reached, tol):

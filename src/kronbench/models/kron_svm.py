@@ -33,8 +33,9 @@ class KronSVM(KronNewton):
     ----------
     form : {"dual", "primal"}, default "dual"
         Coefficients of the pairs, or of products of a row and a column feature (Section 3.1). The
-        primal form uses features of linear kernels, made dense; of others pivoted Cholesky factors
-        that reproduce the kernel matrices to 1e-11 (1e-6 in single precision).
+        primal form uses features of linear kernels, sparse ones as they are where that is
+        cheaper; of others pivoted Cholesky factors that reproduce the kernel matrices to 1e-11
+        (1e-6 in single precision).
     reg : float, default 1.0
         Regularization weight, the paper's lambda > 0.
     row_kernel, col_kernel : {"linear", "gaussian", "tanimoto", "precomputed"} or callable, \

@@ -73,7 +73,9 @@ class VertexScaler(TransformerMixin, OfPairs):
             return features
         check_columns(features, len(scale), side)
         if sparse.issparse(features) and not mean.any():
-            return sparse.csr_array(features.multiply(1 / scale))
+            places = features.indices
+            entries = features.data * (1 / scale)[places], places, features.indptr
+            return sparse.csr_array(entries, shape=features.shape)
         return (dense(features) - mean) / scale
 
 

@@ -297,10 +297,11 @@ def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None)
     )
     if needed > (available := available_memory()):
         scores = f"{len(asked):,} pairs from " if asked is not None else ""
+        other = "form=primal with linear kernels, " if "form" in parameters else ""
         raise InputError(
             f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
             f"and {cols:,} columns need {mib(needed)}, and {mib(available)} are available: "
-            "give fewer vertices, or features from landmarks (docs/own-pairs.md)"
+            f"give fewer vertices, {other}or features from landmarks (docs/own-pairs.md)"
         )
 
 

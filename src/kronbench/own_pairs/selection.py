@@ -67,10 +67,10 @@ def choose(
 
     By inner folds of the recipe's setting. A weight is left out where iterations end before its
     optimum, which a ConvergenceWarning tells, unless all do: what such a fit predicts is chosen by
-    the number of iterations. For KronRidge in the dual form a fold has all weights from one Krylov
-    solve (:meth:`KronRidge.path`), each with the iterate that a fit to it alone ends with; there
-    four times the iterations are made, and kept in the recipe, where the best weight is next to
-    one that was left out and ``max_iter`` is not given.
+    the number of iterations. For KronRidge in the dual form, or with form="primal", a fold has all
+    weights from one Krylov solve (:meth:`KronRidge.path`), each with the iterate that a fit to it
+    alone ends with; there four times the iterations are made, and kept in the recipe, where the
+    best weight is next to one that was left out and ``max_iter`` is not given.
     """
     choice = _chosen_on_folds(recipe, X, y, progress)
     more = {"max_iter": choice.on_edge.get("max_iter")}
@@ -132,7 +132,9 @@ def _chosen_on_folds(recipe, X, y, progress):
 
 
 def _has_path(recipe, X):
-    return recipe.solver == "KronRidge" and not recipe.estimator().is_primal(X)
+    # The form "auto" has one path, that of the dual.
+    primal = recipe.parameter("form") == "primal"
+    return recipe.solver == "KronRidge" and (primal or not recipe.estimator().is_primal(X))
 
 
 def _trial_scores(trials, X, y, X_test):
@@ -182,9 +184,9 @@ def _grids(recipe, X):
         used, _ = used_vertices(index, features.shape[0])
         features = features[used]
         if kernel == "precomputed":
-            level *= float(np.mean(np.diagonal(features[:, used])))
-        elif kernel == "linear":  # spectra of sequences stay sparse, too
-            level *= float((features * features).sum()) / features.shape[0]
+            level *= float(np.mean(dense(features)[:, used].diagonal()))
+        elif kernel == "linear":
+            level *= float(np.mean(np.sum(features**2, axis=1)))
         sides[f"{side}_gamma"] = features
     regs: list[dict[str, float]] = [{}]
     widths = regs
@@ -197,7 +199,7 @@ def _grids(recipe, X):
 
 
 def _median_distance(features):
-    some = features[:: -(-len(features) // _MOST_VERTICES)]
-    distances = squared_distances(some)[np.triu_indices(len(some), 1)]
+    some = features[:: -(-features.shape[0] // _MOST_VERTICES)]
+    distances = squared_distances(some)[np.triu_indices(some.shape[0], 1)]
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0

@@ -12,6 +12,9 @@ from typing import NamedTuple
 PAIR_OPERATION = 3
 _CHOLESKY_OPERATION = 11
 
+# The same for an entry of a list of sparse features: read from a table, multiplied and added.
+LIST_OPERATION = 30
+
 # Coefficients for an output, or outputs for a coefficient, from which the order of many counts.
 _RATIO_OF_MANY_PAIRS = 8
 
@@ -73,6 +76,14 @@ def factorization(shape: tuple[int, int], rank: int) -> int:
     return 6 * a * b * rank
 
 
+def design_cost(n: int, shapes: tuple[tuple[int, int], ...], method: str = "auto") -> int:
+    """Operations of X or X', X = R (T kron D), for n pairs and D, T of these ``shapes``, dense."""
+    (m, d), (q, r) = shapes
+    of_features = Sizes(m, d, q, r, d * r, n)
+    by_pairs = PAIR_OPERATION * of_features.sparse()[0]
+    return by_pairs if method == "sparse" else min(of_features.dense(), by_pairs)
+
+
 def features_are_cheaper(n: int, shapes: tuple[tuple[int, int], ...], products: int) -> bool:
     """Whether products with X and X' cost no more than those with X X', X = R (T kron D).
 
@@ -83,7 +94,7 @@ def features_are_cheaper(n: int, shapes: tuple[tuple[int, int], ...], products: 
     (m, d), (q, r) = shapes
     ranks = min(m, d), min(q, r)
     # The dual form multiplies from pairs to pairs, the primal form from d r features to pairs.
-    of_pairs, of_features = Sizes(m, m, q, q, n, n), Sizes(m, d, q, r, d * r, n)
+    of_pairs = Sizes(m, m, q, q, n, n)
     lowrank = min(of_pairs.lowrank(k, ranks[k], ranks[1 - k], PAIR_OPERATION) for k in (0, 1))
     factors = sum(
         factorization((size, size), rank) for size, rank in zip((m, q), ranks, strict=True)
@@ -92,7 +103,7 @@ def features_are_cheaper(n: int, shapes: tuple[tuple[int, int], ...], products: 
         of_pairs.dense(), PAIR_OPERATION * of_pairs.sparse()[0], lowrank + factors / products
     )
     # A step of the primal form takes X and X', one of the dual X X' alone.
-    primal = 2 * min(of_features.dense(), PAIR_OPERATION * of_features.sparse()[0])
+    primal = 2 * design_cost(n, shapes)
     # The dual form has kernel matrices of the vertices to make first.
     dual += 2 * (m * m * d + q * q * r) / products
     return primal <= dual or near(primal, dual)

@@ -42,6 +42,45 @@ def sums_over_pairs(row_matrix, col_matrix, rows, cols, in_rows, in_cols, x, out
             out[h0, v], out[h1, v], out[h2, v], out[h3, v] = sum0, sum1, sum2, sum3
 
 
+@njit(nogil=True, fastmath={"contract"}, cache=True)
+def sums_over_lists(minor, major, starts, places, values, table, sums, begin, end):
+    """sums[h] = the entries of table[major[h]] in the list of minor[h], times its values.
+
+    ``values`` is None for ones; ``begin`` and ``end`` have the bounds of the pairs of each block.
+    """
+    for block in range(len(begin)):
+        for h in range(begin[block], end[block]):
+            row, k, last = table[major[h]], starts[minor[h]], starts[minor[h] + 1]
+            sum0 = sum1 = sum2 = sum3 = table.dtype.type(0)
+            # Four sums at a time: one alone would wait for each of its additions.
+            while k + 4 <= last:
+                if values is None:
+                    sum0 += row[places[k]]
+                    sum1 += row[places[k + 1]]
+                    sum2 += row[places[k + 2]]
+                    sum3 += row[places[k + 3]]
+                else:
+                    sum0 += row[places[k]] * values[k]
+                    sum1 += row[places[k + 1]] * values[k + 1]
+                    sum2 += row[places[k + 2]] * values[k + 2]
+                    sum3 += row[places[k + 3]] * values[k + 3]
+                k += 4
+            while k < last:
+                sum0 += row[places[k]] if values is None else row[places[k]] * values[k]
+                k += 1
+            sums[h] = (sum0 + sum1) + (sum2 + sum3)
+
+
+@njit(nogil=True, cache=True)
+def add_to_lists(minor, major, starts, places, values, table, sums, begin, end):
+    """table[major[h], place] += value times sums[h], over the list of minor[h]."""
+    for block in range(len(begin)):
+        for h in range(begin[block], end[block]):
+            row, x = table[major[h]], sums[h]
+            for k in range(starts[minor[h]], starts[minor[h] + 1]):
+                row[places[k]] += x if values is None else x * values[k]
+
+
 def scatter(order: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     """out[order[h]] = values[h]."""
     if len(order) < PASS_WORTH_A_THREAD:  # numpy's loop is as good, and compiled

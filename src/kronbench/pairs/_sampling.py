@@ -95,8 +95,8 @@ class Sampling:
         if side not in self._sorted:
             major, minor = self.index[side], self.index[1 - side]
             # Two stable passes, by minor, then by major vertex, are a radix sort: O(n + vertices).
-            by_minor, _ = _counting_sort(minor, self.shape[1 - side])
-            order, bounds = _counting_sort(major[by_minor], self.shape[side])
+            by_minor, _ = counting_sort(minor, self.shape[1 - side])
+            order, bounds = counting_sort(major[by_minor], self.shape[side])
             order = by_minor[order]
             # Vertices without pairs are no majors.
             majors = np.flatnonzero(np.diff(bounds))
@@ -116,8 +116,11 @@ class Sampling:
         return part
 
 
-def _counting_sort(keys, n_keys):
-    """SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns."""
+def counting_sort(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """The stable order of keys below ``n_keys``, and where each begins.
+
+    SciPy's: the change of a sparse matrix, of one entry a row, to the order of columns.
+    """
     n = len(keys)
     entries = np.empty(n, np.int8), keys, np.arange(n + 1, dtype=np.int32)
     by_key = sparse.csr_array(entries, shape=(n, n_keys)).tocsc()

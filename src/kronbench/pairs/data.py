@@ -165,6 +165,11 @@ def used_vertices(index: np.ndarray, size: int) -> tuple[np.ndarray | slice, np.
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[index]
 
 
+def rows_of(features: Any, used: np.ndarray | slice) -> Any:
+    """The features of the vertices in use: the same object for all, which SciPy would copy."""
+    return features if isinstance(used, slice) else features[used]
+
+
 def same_features(
     one: np.ndarray | sparse.csr_array, other: np.ndarray | sparse.csr_array
 ) -> bool:
@@ -239,6 +244,9 @@ def as_features(features: Any, name: str) -> np.ndarray | sparse.csr_array:
     if sparse.issparse(features):
         if not isinstance(features, sparse.csr_array):  # the same object is the same vertices
             features = sparse.csr_array(features)
+        if not features.has_canonical_format:  # what counts the entries of a row may count on it
+            features = features.copy()
+            features.sum_duplicates()
         values = features.data
     else:
         if not isinstance(features, np.memmap):  # the same object, as above

@@ -56,7 +56,7 @@ class MarginPreconditioner:
         # The product of these margins of sum one, times the total, stands for the weights.
         total = max(weights.sum(dtype=float), np.finfo(float).tiny)
         margins = [
-            np.bincount(index, weights, minlength=len(features)) / total
+            np.bincount(index, weights, minlength=features.shape[0]) / total
             for features, index in self._sides
         ]
         drifted = self._margins is None or any(
