@@ -37,24 +37,26 @@ def spec(*names, **changes):
 def measured(nr):
     methods = (*QUICK, "two-step", "factors", "KronRidgeCV")
     changes = {"settings": ["A", "B"], "repetitions": 3, "pairs": {"others": 2000}}
+    changes["train_pairs"] = {"others": None}
     frame = board.run(spec(*methods, **changes), nr, None)
     return frame.assign(dataset="NR", source="surrogate")
 
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
 def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(nr, setting):
-    problem = board._Problem(nr, spec(pairs={"others": 400}, inner={"others": 2}))
+    problem = board._Problem(nr, spec(inner={"others": 2}))
     split = problem.split(setting, 0)
     X = problem.inputs["kernels"]
-    assert len(split.train) == 400
-    assert len(split.inner) == 2
-    for train, test in [(split.train, split.test), *split.inner]:
+    sample = split.order[:400]
+    inner = list(problem.inner(split, sample))
+    assert len(inner) == 2
+    for train, test in [(split.order, split.test), *inner]:
         assert not set(train) & set(test)
         for side, new in ((X.rows, setting in "BD"), (X.cols, setting in "CD")):
             if new:
                 assert not set(side[train]) & set(side[test])
-    for parts in split.inner:
-        assert set(np.concatenate(parts)) <= set(split.train)
+    for parts in inner:
+        assert set(np.concatenate(parts)) <= set(sample)
 
 
 def test_labels_of_the_test_pairs_change_no_prediction(nr):

@@ -2,13 +2,14 @@
 
 Parameters
 ----------
-methods : solvers by name, each with its inputs and values to choose from
+methods : solvers by name, each with its inputs, values to choose from, and where it is absent
 means : methods of which the mean is scored, by its name
 added : files of rows that others have measured
 settings : what is new in a test pair
 repetitions : number of random splits of a setting
 test_size : share of the vertices, or of the pairs, that are new
-pairs : most training pairs, by data set
+pairs : training pairs on which parameters are chosen at most, by data set
+train_pairs : training pairs to which a method is fitted at most, by data set
 inner : inner splits that choose, by data set
 test_pairs : most test pairs
 components : principal components of each kernel
@@ -43,7 +44,9 @@ _SCORES = ("auc", "aupr", "ci", "mse", "interaction")
 def run(spec, data, rng):
     """One row for each setting, draw and method, and one for each of ``means`` of methods.
 
-    A method chooses from its ``grid`` on ``inner`` splits of the training pairs. ``grid_edges``
+    A method chooses from its ``grid`` on ``inner`` splits of a sample of ``pairs``; its last fit
+    takes all training pairs of the split, up to ``train_pairs`` and the ``most_pairs`` of its
+    entry. ``labels: classes`` or ``numbers`` of an entry leaves other data sets out. ``grid_edges``
     counts chosen values at an end of their grid. ``score`` is the AUC of classes and the
     concordance index of numbers. Files of ``added`` have the rows of further methods, measured
     elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
@@ -65,7 +68,9 @@ def run(spec, data, rng):
         for name, entry in methods.items():
             if setting not in entry.get("settings", [setting]):
                 continue
-            if entry.get("complete") and not split.complete:
+            if entry.get("labels", problem.labels) != problem.labels:
+                continue
+            if entry.get("complete") and not problem.complete(split):
                 skipped.append(f"{data.name}: {name} needs all pairs of the training vertices")
                 continue
             found[name], measured[name] = _measured(entry, problem, split)
@@ -73,11 +78,12 @@ def run(spec, data, rng):
             if set(parts) <= set(found):
                 members = [found[part] for part in parts]
                 found[name] = short(mean_of_models(members, standardized=not problem.numbers))
-                measured[name] = problem.scores(split.test, found[name])
+                n_train = min(measured[part]["n_train"] for part in parts)
+                measured[name] = {"n_train": n_train} | problem.scores(split.test, found[name])
         kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
         for name, row in measured.items():
             at = {"setting": setting, "repetition": draw, "method": name}
-            rows.append(at | {"n_train": len(split.train), "n_test": len(split.test)} | row)
+            rows.append(at | {"n_test": len(split.test)} | row)
     frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
     frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
     return frame
@@ -85,11 +91,11 @@ def run(spec, data, rng):
 
 def _added(spec, dataset, rows):
     """Yield the rows of each file of ``added`` on this data set, which must be on its splits."""
-    here = {(row["setting"], row["repetition"], row["n_train"], row["n_test"]) for row in rows}
+    here = {(row["setting"], row["repetition"], row["n_test"]) for row in rows}
     for path in spec["added"]:
         frame = pd.read_csv(path)
         frame = frame[frame["dataset"].str.lower() == dataset.lower()]
-        splits = frame[["setting", "repetition", "n_train", "n_test"]]
+        splits = frame[["setting", "repetition", "n_test"]]
         there = set(splits.itertuples(index=False, name=None))
         if there != here or set(frame["seed"]) != {spec["seed"]}:
             raise InputError(
@@ -113,6 +119,7 @@ class _Problem:
         self.name, self.spec = data.name, spec
         self.signs = data["labels"][known].astype(float)
         self.numbers = len(np.unique(values[known])) > 2
+        self.labels = "numbers" if self.numbers else "classes"
         self.y = values[known] if self.numbers else self.signs
         self.whole = len(rows) == values.size
         normalized = "target_similarity_normalized" in data.arrays
@@ -127,17 +134,28 @@ class _Problem:
         rng = generator(spec["seed"], "board", self.name, setting, draw)
         seed = int(rng.integers(2**31))
         train, test = shuffle_split(X, setting, spec["test_size"], seed)
-        most, n_inner = (
-            spec[name].get(self.name.lower(), spec[name]["others"]) for name in ("pairs", "inner")
-        )
-        whole = self.whole and setting != "A" and len(train) <= most
-        train, test = _some(train, most, rng), _some(test, spec["test_pairs"], rng)
-        inner = [
-            tuple(train[part] for part in shuffle_split(X[train], setting, 0.25, seed + k))
-            for k in range(n_inner)
-        ]
-        # positions among all pairs; of a complete split all pairs of the training vertices train
-        return SimpleNamespace(train=train, test=test, inner=inner, seed=seed, complete=whole)
+        test = _some(test, spec["test_pairs"], rng)
+        # Each part of the training pairs that is taken, a sample or all, begins this order.
+        order = rng.permutation(train)
+        return SimpleNamespace(setting=setting, seed=seed, order=order, test=test)
+
+    def complete(self, split):
+        """Whether all pairs of the training vertices train."""
+        most = self.of("train_pairs") or np.inf
+        return self.whole and split.setting != "A" and len(split.order) <= most
+
+    def of(self, name):
+        """A parameter that has a value by data set; None of all is no bound."""
+        by_name = self.spec[name]
+        return by_name.get(self.name.lower(), by_name["others"])
+
+    def inner(self, split, pairs):
+        """Inner splits of training pairs, in the same setting: positions among all pairs."""
+        for k in range(self.of("inner")):
+            parts = shuffle_split(
+                self.inputs["kernels"][pairs], split.setting, 0.25, split.seed + k
+            )
+            yield tuple(pairs[part] for part in parts)
 
     def permute(self, setting, draw):
         """Draw the kernels of the control for one split, whose chance its intervals then have."""
@@ -183,18 +201,22 @@ def _measured(entry, problem, split):
     of_classes = is_classifier(_made(entry, {}, 0))
     X = problem.inputs[entry.get("reads", "kernels")]
     y = problem.signs if of_classes else problem.y
-    train = split.train
+    train = split.order[: problem.of("train_pairs")][: entry.get("most_pairs")]
+    # What needs all pairs of its vertices needs them to choose, too.
+    sample = train if entry.get("complete") else train[: problem.of("pairs")]
+    train, inner = np.sort(train), list(problem.inner(split, np.sort(sample)))
     with Stopwatch() as choosing:
-        chosen = _chosen(entry, X, y, split) if "grid" in entry else {}
+        chosen = _chosen(entry, X, y, inner, split.seed) if "grid" in entry else {}
     with Stopwatch() as fitting:
         model = _made(entry, chosen, split.seed)
         if entry.get("chooses"):  # by itself, on the same inner splits
-            places = [tuple(map(train.searchsorted, parts)) for parts in split.inner]
+            places = [tuple(map(train.searchsorted, parts)) for parts in inner]
             model.set_params(cv=places)
         scores = short(scores_of(model.fit(X[train], y[train]), X[split.test]))
     row = problem.scores(split.test, scores, of_classes)
     choices = [(entry["grid"][name], at) for name, at in chosen.items()]
     return scores, row | {
+        "n_train": len(train),
         "chosen": ", ".join(f"{name}={value:.4g}" for name, value in chosen.items()),
         "grid_edges": sum(len(of) > 2 and at in (of[0], of[-1]) for of, at in choices),
         "choosing_cpu": choosing.cpu_seconds,
@@ -202,13 +224,11 @@ def _measured(entry, problem, split):
     }
 
 
-def _chosen(entry, X, y, split):
+def _chosen(entry, X, y, inner, seed):
     """The parameters of the grid that are best on the inner splits."""
     grid = entry["grid"]
     candidates = [dict(zip(grid, at, strict=True)) for at in itertools.product(*grid.values())]
-    worth = np.array(
-        [_worth(entry, candidates, X, y, *parts, split.seed) for parts in split.inner]
-    )
+    worth = np.array([_worth(entry, candidates, X, y, *parts, seed) for parts in inner])
     known = np.isfinite(worth).all(axis=1)
     # where no inner test set has both labels, what stands in the middle of the list
     best = worth[known].mean(axis=0).argmax() if known.any() else len(candidates) // 2
