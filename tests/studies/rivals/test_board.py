@@ -30,13 +30,13 @@ QUICK = ("margins", "KronRidge", "PairKNN", "ExtraTrees")
 
 def spec(*names, **changes):
     methods = {name: SPEC["methods"][name] for name in names}
-    return SPEC | {"methods": methods, "repetitions": 1} | changes
+    return SPEC | {"methods": methods, "repetitions": {"others": 1}} | changes
 
 
 @pytest.fixture(scope="module")
 def measured(nr):
     methods = (*QUICK, "two-step", "factors", "KronRidgeCV")
-    changes = {"settings": ["A", "B"], "repetitions": 3, "pairs": {"others": 2000}}
+    changes = {"settings": ["A", "B"], "repetitions": {"others": 3}, "pairs": {"others": 2000}}
     changes["train_pairs"] = {"others": None}
     frame = board.run(spec(*methods, **changes), nr, None)
     return frame.assign(dataset="NR", source="surrogate")
