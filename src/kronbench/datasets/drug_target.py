@@ -184,9 +184,10 @@ def parse_affinities(
     ``files`` has "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
     "drugs_<other>" and "targets_<other>", which become ``drug_similarity_<other>`` and
     ``target_similarity_<other>``; and where ids are known "row_ids" and "col_ids": a line each, or
-    the keys of a JSON object, whose values become ``row_texts`` and ``col_texts``. One of ``at_least``, ``at_most``, ``above`` is the threshold of
-    label +1. Dissociation constants have ``at_most``, and must be known and positive; else unknown
-    values (``nan``) are allowed. ``unit`` is that of dissociation constants, for ``kernels``.
+    the keys of a JSON object, whose values are then ``row_texts`` and ``col_texts``. One of
+    ``at_least``, ``at_most``, ``above`` is the threshold of label +1. Dissociation constants have
+    ``at_most``, and must be known and positive; else unknown values (``nan``) are allowed.
+    ``unit`` is that of dissociation constants, for ``kernels``.
     """
     threshold = at_least, at_most, above
     if threshold.count(None) != 2:

@@ -44,7 +44,7 @@ def measured(nr):
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
 def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(nr, setting):
-    problem = board._Problem(nr, spec(inner={"others": 2}))
+    problem = board.Problem(nr, spec(inner={"others": 2}))
     split = problem.split(setting, 0)
     X = problem.inputs["kernels"]
     sample = split.order[:400]
@@ -75,7 +75,7 @@ def test_labels_of_the_test_pairs_change_no_prediction(nr):
 
 
 def test_each_split_draws_a_permutation_of_the_control(nr):
-    problem = board._Problem(nr, spec("permuted kernels"))
+    problem = board.Problem(nr, spec("permuted kernels"))
     kernels, drawn = problem.inputs["kernels"], []
     for setting, draw in (("A", 0), ("A", 1), ("D", 1), ("A", 0)):
         problem.permute(setting, draw)

@@ -52,12 +52,12 @@ def run(spec, data, rng):
     entry. ``labels: classes`` or ``numbers`` of an entry leaves other data sets out, and a
     classifier is of classes. In a grid "a+b" has one value for both, or a list with one for each,
     and ``reads`` is what it reads: values that a data set has not are left out. ``grid_edges``
-    counts chosen values at an end of their grid. ``score`` is the AUC of classes and the
+    is the share of chosen values at an end of their grid. ``score`` is the AUC of classes and the
     concordance index of numbers. Files of ``added`` have the rows of further methods, measured
     elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
     """
     methods, skipped = installed(spec["methods"])
-    problem, rows, kept = _Problem(data, spec), [], {}
+    problem, rows, kept = Problem(data, spec), [], {}
     draws = list(itertools.product(spec["settings"], range(problem.of("repetitions"))))
     for setting, draw in tqdm(draws, desc=data.name, unit="split"):
         split = problem.split(setting, draw)
@@ -69,22 +69,8 @@ def run(spec, data, rng):
             f"{setting}/{draw}/labels": problem.y[split.test],
             f"{setting}/{draw}/positive": problem.signs[split.test] > 0,
         }
-        found, measured = {}, {}
-        for name, entry in methods.items():
-            if setting not in entry.get("settings", [setting]):
-                continue
-            if not problem.suits(entry):
-                continue
-            if entry.get("complete") and not problem.complete(split):
-                skipped.append(f"{data.name}: {name} needs all pairs of the training vertices")
-                continue
-            found[name], measured[name] = _measured(entry, problem, split)
-        for name, parts in spec["means"].items():
-            if set(parts) <= set(found):
-                members = [found[part] for part in parts]
-                found[name] = short(mean_of_models(members, standardized=not problem.numbers))
-                n_train = min(measured[part]["n_train"] for part in parts)
-                measured[name] = {"n_train": n_train} | problem.scores(split.test, found[name])
+        suitable = problem.suitable(methods, split, skipped)
+        found, measured = measured_on(suitable, spec["means"], problem, split)
         kept |= {f"{setting}/{draw}/{name}": scores for name, scores in found.items()}
         for name, row in measured.items():
             at = {"setting": setting, "repetition": draw, "method": name}
@@ -92,6 +78,20 @@ def run(spec, data, rng):
     frame = pd.concat([pd.DataFrame(rows), *_added(spec, data.name, rows)], ignore_index=True)
     frame.attrs |= {"skipped": list(dict.fromkeys(skipped)), "predictions": kept}
     return frame
+
+
+def measured_on(methods, means, problem, split):
+    """The scores of the test pairs by each method and mean of methods, and their rows."""
+    found, measured = {}, {}
+    for name, entry in methods.items():
+        found[name], measured[name] = _measured(entry, problem, split)
+    for name, parts in means.items():
+        if set(parts) <= set(found):
+            members = [found[part] for part in parts]
+            found[name] = short(mean_of_models(members, standardized=not problem.numbers))
+            n_train = min(measured[part]["n_train"] for part in parts)
+            measured[name] = {"n_train": n_train} | problem.scores(split.test, found[name])
+    return found, measured
 
 
 def _added(spec, dataset, rows):
@@ -110,7 +110,7 @@ def _added(spec, dataset, rows):
         yield frame.drop(columns=["dataset", "source", "seed", "peak_mib"])
 
 
-class _Problem:
+class Problem:
     """The known pairs of a data set, their labels, and what methods may read of the vertices."""
 
     def __init__(self, data, spec):
@@ -142,6 +142,7 @@ class _Problem:
         self.inputs = {name: PairData(*pair, rows, cols) for name, pair in sides.items()}
 
     def split(self, setting, draw):
+        """The ``order`` of the training pairs and the ``test`` pairs: positions among all."""
         X, spec = self.inputs["kernels"], self.spec
         rng = generator(spec["seed"], "board", self.name, setting, draw)
         seed = int(rng.integers(2**31))
@@ -150,11 +151,6 @@ class _Problem:
         # Each part of the training pairs that is taken, a sample or all, begins this order.
         order = rng.permutation(train)
         return SimpleNamespace(setting=setting, seed=seed, order=order, test=test)
-
-    def complete(self, split):
-        """Whether all pairs of the training vertices train."""
-        most = self.of("train_pairs") or np.inf
-        return self.whole and split.setting != "A" and len(split.order) <= most
 
     def of(self, name):
         """A parameter that has a value by data set; None of all is no bound."""
@@ -169,11 +165,23 @@ class _Problem:
             )
             yield tuple(pairs[part] for part in parts)
 
-    def suits(self, entry):
-        """Whether a method is of such labels: a classifier is not of affinities."""
-        kind = "numbers" if self.numbers else "classes"
-        any_kind = "classes" if is_classifier(make_solver(entry["solver"])) else kind
-        return entry.get("labels", any_kind) == kind
+    def suitable(self, methods, split, skipped):
+        """The methods that take such labels and such a split; ``skipped`` gets reasons."""
+        kind, most = "numbers" if self.numbers else "classes", self.of("train_pairs") or np.inf
+        whole = self.whole and split.setting != "A" and len(split.order) <= most
+        found = {}
+        for name, entry in methods.items():
+            two = is_classifier(make_solver(entry["solver"]))
+            wanted = entry.get("labels", "classes" if two else kind)
+            if wanted != kind:
+                skipped.append(f"{self.name}: {name} is of {wanted}")
+            elif split.setting not in entry.get("settings", [split.setting]):
+                pass  # as the table of its settings says
+            elif entry.get("complete") and not whole:
+                skipped.append(f"{self.name}: {name} needs all pairs of the training vertices")
+            else:
+                found[name] = entry
+        return found
 
     def permute(self, setting, draw):
         """Draw the kernels of the control for one split, whose chance its intervals then have."""
@@ -226,16 +234,26 @@ def _measured(entry, problem, split):
             places = [tuple(map(train.searchsorted, parts)) for parts in inner]
             model.set_params(cv=places)
         scores = short(scores_of(model.fit(X[train], problem.y[train]), X[split.test]))
-    ordered = {name: of for name, of in entry.get("grid", {}).items() if "reads" not in name}
     return scores, problem.scores(split.test, scores) | {
         "n_train": len(train),
         "chosen": ", ".join(f"{name}={_text(value)}" for name, value in chosen.items()),
-        "grid_edges": sum(
-            len(of) > 2 and chosen[name] in (of[0], of[-1]) for name, of in ordered.items()
-        ),
+        "grid_edges": _at_ends(entry.get("grid", {}), chosen),
         "choosing_cpu": choosing.cpu_seconds,
         "fitting_cpu": fitting.cpu_seconds,
     }
+
+
+def _at_ends(grid, chosen):
+    """The share of chosen values at an end of their grid; NaN where none could be.
+
+    Two values, and what has no order, have no ends; neither has a grid below 0 or a count of 1.
+    """
+    at_end = [
+        chosen[name] == of[-1] or (chosen[name] == of[0] and repr(of[0]) not in ("0.0", "1"))
+        for name, of in grid.items()
+        if len(of) > 2 and not isinstance(of[0], list)
+    ]
+    return np.mean(at_end) if at_end else np.nan
 
 
 def _text(value):
