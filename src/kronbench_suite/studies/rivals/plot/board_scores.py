@@ -31,6 +31,11 @@ def legend(figure, filled, empty):
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
+def measure_of(frame):
+    """What ``score`` is in the rows of one data set."""
+    return "AUC" if frame["ci"].isna().all() else "C-index"
+
+
 def draw(frame, item):
     """Means over repetitions with 95 % intervals; filled where tied with the best of the panel."""
     datasets = list(frame["dataset"].unique())
@@ -63,8 +68,7 @@ def draw(frame, item):
         line[0].set_yticks(range(len(methods)), methods, fontsize=6)
         line[0].set_ylim(-0.7, len(methods) - 0.3)
         line[0].set_ylabel(dataset)
-        measure = "AUC" if frame.loc[frame["dataset"] == dataset, "ci"].isna().all() else "C-index"
         for panel in line:
-            panel.set_xlabel(measure)
+            panel.set_xlabel(measure_of(frame[frame["dataset"] == dataset]))
     legend(figure, "cannot be told from the best", "behind the best")
     return figure
