@@ -1,15 +1,18 @@
 """scikit-learn's learners on both sides' features [d, t], as solvers of pairs.
 
-Two labels are classes, more are numbers. Features are standardized over the training pairs for
-all but the nearest neighbours, and so are labels that are numbers.
+Two labels are classes, more are numbers. All but the nearest neighbours standardize the features
+over the training pairs, and labels that are numbers.
 """
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDRegressor
-from sklearn.metrics import euclidean_distances
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -27,7 +30,9 @@ class _OnFeatures(BaseEstimator):
         two, pairs = len(np.unique(y)) == 2, features(X)
         self.offset_, self.scale_ = (0.0, 1.0) if two else (y.mean(), y.std() or 1.0)
         self.model_ = make_pipeline(StandardScaler(), self._learner(two, *pairs.shape))
-        self.model_.fit(pairs, (y - self.offset_) / self.scale_)
+        with warnings.catch_warnings():  # the number of passes is a parameter, and always used up
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.model_.fit(pairs, (y - self.offset_) / self.scale_)
         return self
 
     def predict(self, X: PairData) -> np.ndarray:
@@ -84,8 +89,8 @@ class PairSVM(_OnFeatures):
 class PairSGDRegressor(_OnFeatures):
     """Linear scores by stochastic gradient descent on squared errors: ``PairSGD`` for numbers.
 
-    Minimizes sum_h (y_h - f_h)^2 + reg ||w||^2 in at least ``n_updates`` steps, whose weights are
-    averaged.
+    Minimizes sum_h (y_h - f_h)^2 + reg ||w||^2 in at least ``n_updates`` steps, whose lengths fall
+    with the square root of their number.
     """
 
     def __init__(self, reg=1.0, n_updates=100_000, random_state=None):
@@ -94,10 +99,11 @@ class PairSGDRegressor(_OnFeatures):
         self.random_state = random_state
 
     def _learner(self, two, n, width):
-        # a step that is longer than 1 / ||x||^2, whose mean is the number of features, overshoots
+        # steps beyond 1 / ||x||^2 overshoot, whose mean is the number of features
         return SGDRegressor(
-            alpha=self.reg / n, max_iter=-(-self.n_updates // n), tol=None, eta0=0.1 / width,
-            learning_rate="constant", average=True, random_state=self.random_state,
+            alpha=self.reg / n, max_iter=-(-self.n_updates // n), tol=None,
+            eta0=0.5 / width, learning_rate="invscaling", power_t=0.5,
+            random_state=self.random_state,
         )  # fmt: skip
 
 
@@ -122,8 +128,8 @@ class PairKNNRegressor(BaseEstimator):
     def decision_path(self, X: PairData, n_neighbors) -> np.ndarray:
         """Scores (t, s) by each number of neighbours, from one search; O(t n)."""
         train, most = self.X_, min(max(n_neighbors), len(self.X_))
-        rows = euclidean_distances(X.row_features, train.row_features, squared=True)
-        cols = euclidean_distances(X.col_features, train.col_features, squared=True)
+        rows = cdist(X.row_features, train.row_features, "sqeuclidean")
+        cols = cdist(X.col_features, train.col_features, "sqeuclidean")
         means = np.empty((len(X), most))
         for pair, (i, j) in enumerate(zip(X.rows, X.cols, strict=True)):
             distances = rows[i, train.rows] + cols[j, train.cols]

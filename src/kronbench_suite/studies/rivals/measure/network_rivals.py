@@ -1,7 +1,8 @@
-"""What predicts drug-target interactions from similarities: NRLMF (2016) and WNN-GIP (2013).
+"""Drug-target interactions from similarities: NRLMF (2016) and WNN-GIP (2013).
 
-Both read a similarity matrix for each side and a matrix of 1 for the interactions that are known
-and 0 for all other pairs. The pairs to predict are among the latter, as in the papers' experiments.
+Both read a similarity matrix for each side, and a matrix of labels that is 1 for the interactions
+among the training pairs. It is 0 for all other pairs, those to predict included, as in the papers'
+experiments. A vertex is new if it has no interaction there, whatever its other labels.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ class NRLMF(BaseEstimator):
         sum_ij (1 + (c - 1) y_ij) log(1 + exp(u_i' v_j)) - c y_ij u_i' v_j
         + 1/2 tr U'(reg I + alpha L) U + 1/2 tr V'(reg I + beta M) V
 
-    with the Laplacians L and M of the graphs that join each vertex with its ``n_neighbors`` most
-    similar ones. A vertex without an interaction has the mean of the factors of the
-    ``n_neighbors`` most similar ones with some, weighted by similarity. O(m q r) a step.
+    with the Laplacians L = D - A and M of the graphs in which each vertex is joined with its
+    ``n_neighbors`` most similar ones, by the mean of both directions. A new vertex has the mean of
+    the factors of its ``n_neighbors`` most similar ones that are not new, weighted by similarity.
+    O(m q r) a step.
 
     Parameters
     ----------
@@ -121,9 +123,9 @@ class WNNGIP(BaseEstimator):
     """Kronecker ridge regression on similarities and interaction profiles, of neighbours if new.
 
     van Laarhoven & Marchiori, PLoS ONE 8(6), e66952, 2013. The profile of a vertex is its row, or
-    column, of the matrix of interactions. A vertex without any has sum_k decay^(k - 1) times the
-    profile of the k-th most similar vertex with some. A kernel is alpha times the similarity plus
-    1 - alpha times exp(-||p - p'||^2 / mean ||p||^2) of the profiles p.
+    column, of the matrix of interactions. A new one has the sum over k of decay^(k - 1) times the
+    profile of the k-th most similar vertex that is not new. A kernel is alpha times the similarity
+    plus 1 - alpha times exp(-||p - p'||^2 / mean ||p||^2) of the profiles p.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ class WNNGIP(BaseEstimator):
             order = np.argsort(-S[~has][:, has], axis=1, kind="stable")
             weights = self.decay ** np.argsort(order, axis=1)
             profiles[~has] = weights @ profiles[has]
-            profiles = profiles.T  # a copy of neither side: columns next, then rows again
+            profiles = profiles.T  # the columns' turn, and then the rows' again
         kernels = []
         for S, P in zip(similarities, (profiles, profiles.T), strict=True):
             gamma = 1 / np.mean(np.sum(P**2, axis=1))
