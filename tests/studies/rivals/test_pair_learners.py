@@ -39,18 +39,19 @@ def pairs():
 
 def test_factors_descend_along_the_gradient_of_the_papers_objective(pairs):
     X, y = pairs
-    model = NRLMF(rank=3, reg=0.3, alpha=0.7, beta=0.2, importance=4.0, n_neighbors=2)
+    model = NRLMF(rank=3, reg=0.3, alpha=0.7, beta=0.2, importance=4.0, others=0.6, n_neighbors=2)
     problem = model._problem(X, y)
     rng = np.random.default_rng(1)
     U, V = rng.standard_normal((9, 3)), rng.standard_normal((7, 3))
     # the objective as it is printed, a sum over pairs and over edges of the graphs
-    positive = {(i, j) for i, j, label in zip(X.rows, X.cols, y, strict=True) if label > 0}
+    labels = dict(zip(zip(X.rows, X.cols, strict=True), y, strict=True))
     expected = 0.0
     for i in range(9):
         for j in range(7):
-            weight, logit = 4.0 * ((i, j) in positive), U[i] @ V[j]
-            factor = weight if weight else 1.0
-            expected += factor * np.log(1 + np.exp(logit)) - weight * logit
+            logit = U[i] @ V[j]
+            weight = {1.0: 4.0, -1.0: 1.0, None: 0.6}[labels.get((i, j))]
+            expected += weight * np.log(1 + np.exp(logit))
+            expected -= 4.0 * logit * (labels.get((i, j)) == 1.0)
     for F, K, weight in ((U, X.row_features, 0.7), (V, X.col_features, 0.2)):
         expected += 0.3 / 2 * np.sum(F**2)
         for i in range(len(K)):

@@ -37,7 +37,8 @@ class NRLMF(BaseEstimator):
     rank : number of factors r
     reg : weight of squared factors, the paper's lambda_d = lambda_t
     alpha, beta : weights of the neighbourhoods of rows and columns
-    importance : weight c of an interaction; all other pairs weigh 1
+    importance : weight c of an interaction, where a training pair without one weighs 1
+    others : weight of the pairs that are not for training: the paper's 1, or 0 where they are many
     n_neighbors : the paper's K1 = K2
     step : length theta of AdaGrad's steps
     max_iter : most steps of each side
@@ -45,7 +46,7 @@ class NRLMF(BaseEstimator):
     """
 
     def __init__(
-        self, rank=50, reg=0.5, alpha=0.1, beta=0.1, importance=5.0, n_neighbors=5, step=0.5,
+        self, rank=50, reg=0.5, alpha=0.1, beta=0.1, importance=5.0, others=1.0, n_neighbors=5, step=0.5,
         max_iter=100, random_state=None,
     ):  # fmt: skip
         self.rank = rank
@@ -53,6 +54,7 @@ class NRLMF(BaseEstimator):
         self.alpha = alpha
         self.beta = beta
         self.importance = importance
+        self.others = others
         self.n_neighbors = n_neighbors
         self.step = step
         self.max_iter = max_iter
@@ -87,16 +89,18 @@ class NRLMF(BaseEstimator):
         return np.einsum("ij,ij->i", self.row_factors_[X.rows], self.col_factors_[X.cols])
 
     def _problem(self, X, y):
-        return _Logistic(self, _interactions(X, y), [X.row_features, X.col_features])
+        positive = _interactions(X, y)
+        weights = np.full(positive.shape, self.others)
+        weights[X.rows, X.cols] = np.where(y == y.max(), self.importance, 1.0)
+        return _Logistic(self, positive, weights, (X.row_features, X.col_features))
 
 
 class _Logistic:
     """The objective of NRLMF and its gradients."""
 
-    def __init__(self, model, positive, kernels):
-        self.positive = positive
-        self.counts = model.importance * positive
-        self.weights = 1 + (model.importance - 1) * positive
+    def __init__(self, model, positive, weights, kernels):
+        self.positive, self.weights = positive, weights
+        self.counts = weights * positive
         # similarities are not negative, so that the Laplacians are positive semidefinite
         self.similarities = [np.maximum(K - np.diag(np.diag(K)), 0) for K in kernels]
         self.penalties = []
