@@ -46,8 +46,8 @@ class NRLMF(BaseEstimator):
     """
 
     def __init__(
-        self, rank=50, reg=0.5, alpha=0.1, beta=0.1, importance=5.0, others=1.0, n_neighbors=5, step=0.5,
-        max_iter=100, random_state=None,
+        self, rank=50, reg=0.5, alpha=0.1, beta=0.1, importance=5.0, others=1.0, n_neighbors=5,
+        step=0.5, max_iter=100, random_state=None,
     ):  # fmt: skip
         self.rank = rank
         self.reg = reg
