@@ -89,21 +89,20 @@ class PairSVM(_OnFeatures):
 class PairSGDRegressor(_OnFeatures):
     """Linear scores by stochastic gradient descent on squared errors: ``PairSGD`` for numbers.
 
-    Minimizes sum_h (y_h - f_h)^2 + reg ||w||^2 in at least ``n_updates`` steps, whose lengths fall
-    with the square root of their number.
+    Minimizes sum_h (y_h - f_h)^2 + reg ||w||^2 in ``n_updates`` steps at most, up to a pass. Their
+    length is divided by 5 when five passes have not improved the loss (scikit-learn's "adaptive").
     """
 
-    def __init__(self, reg=1.0, n_updates=100_000, random_state=None):
+    def __init__(self, reg=1.0, n_updates=300_000, random_state=None):
         self.reg = reg
         self.n_updates = n_updates
         self.random_state = random_state
 
     def _learner(self, two, n, width):
-        # steps beyond 1 / ||x||^2 overshoot, whose mean is the number of features
+        # Steps beyond 1 / ||x||^2, whose mean is the number of features, overshoot.
         return SGDRegressor(
-            alpha=self.reg / n, max_iter=-(-self.n_updates // n), tol=None,
-            eta0=0.5 / width, learning_rate="invscaling", power_t=0.5,
-            random_state=self.random_state,
+            alpha=self.reg / n, max_iter=-(-self.n_updates // n), tol=1e-4,
+            eta0=0.2 / width, learning_rate="adaptive", random_state=self.random_state,
         )  # fmt: skip
 
 
