@@ -90,7 +90,7 @@ class NRLMF(BaseEstimator):
 
     def _problem(self, X, y):
         positive = _interactions(X, y)
-        weights = np.full(positive.shape, self.others)
+        weights = np.full(positive.shape, float(self.others))
         weights[X.rows, X.cols] = np.where(y == y.max(), self.importance, 1.0)
         return _Logistic(self, positive, weights, (X.row_features, X.col_features))
 
