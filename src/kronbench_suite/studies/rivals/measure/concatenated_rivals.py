@@ -75,7 +75,7 @@ class _LogitMLP(MLPClassifier):
 class PairSVM(_OnFeatures):
     """LibSVM with a Gaussian kernel on the features: for classes ``SVC``, for numbers ``SVR``.
 
-    ``gamma`` is in units of 1 / (d + r); two training pairs are 2 (d + r) apart, squared, in the mean.
+    ``gamma`` is in units of 1 / (d + r), and the mean squared distance of pairs is 2 (d + r).
     """
 
     def __init__(self, C=1.0, gamma=1.0):
