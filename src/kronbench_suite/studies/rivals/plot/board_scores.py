@@ -16,8 +16,12 @@ _KINDS = {  # their colours and methods
     "kernel methods": (KERNELS, ()),  # all others
     "trees": ("C4", ("LightGBM", "ExtraTrees")),
     "KronRidge and LightGBM": ("C2", ("KronRidge and LightGBM",)),
-    "neighbours, linear model": ("0.3", ("PairKNN", "PairSGD")),
-    "margins and controls": ("0.55", ("margins", "permuted kernels", "factors")),
+    "interaction profiles": ("C1", ("NRLMF", "WNN-GIP", "factors")),
+    "other learners on both sides' features": (
+        "0.3",
+        ("PairKNN", "PairSGD", "KNN regression", "SGD regression", "MLP", "LibSVM"),
+    ),
+    "margins and control": ("0.65", ("margins", "permuted kernels")),
 }
 COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
