@@ -9,7 +9,8 @@ A loaded data set has m drugs and q targets:
   symmetric nor positive semidefinite; in percent for Metz, raw alignment scores of targets for
   Davis, which also has ``target_similarity_normalized`` (q, q) in percent and
   ``drug_similarity_ecfp4`` (m, m);
-- ``row_ids`` (m,), ``col_ids`` (q,) text: of the real files of Davis and KIBA.
+- ``row_ids`` (m,), ``col_ids`` (q,) text: of the real files of Davis and KIBA;
+- ``row_texts`` (m,), ``col_texts`` (q,): SMILES and sequences, of the real files of KIBA.
 
 Of some, publications store more: the curves of Viljanen, Airola & Pahikkala (2022) of Metz et al.,
 and predictions of the pairs of Davis et al.
@@ -183,9 +184,10 @@ def parse_affinities(
     ``files`` has "affinities" (m, q), "drugs" (m, m), "targets" (q, q); where there are others
     "drugs_<other>" and "targets_<other>", which become ``drug_similarity_<other>`` and
     ``target_similarity_<other>``; and where ids are known "row_ids" and "col_ids": a line each, or
-    the keys of a JSON object. One of ``at_least``, ``at_most``, ``above`` is the threshold of
-    label +1. Dissociation constants have ``at_most``, and must be known and positive; else unknown
-    values (``nan``) are allowed. ``unit`` is that of dissociation constants, for ``kernels``.
+    the keys of a JSON object, whose values are then ``row_texts`` and ``col_texts``. One of
+    ``at_least``, ``at_most``, ``above`` is the threshold of label +1. Dissociation constants have
+    ``at_most``, and must be known and positive; else unknown values (``nan``) are allowed.
+    ``unit`` is that of dissociation constants, for ``kernels``.
     """
     threshold = at_least, at_most, above
     if threshold.count(None) != 2:
@@ -220,7 +222,10 @@ def parse_affinities(
     for key, size in zip(("row_ids", "col_ids"), values.shape, strict=True):
         if key in files:
             text = files[key].text()
-            ids = list(json.loads(text)) if text.startswith("{") else text.splitlines()
+            texts = json.loads(text) if text.startswith("{") else {}
+            ids = list(texts) or text.splitlines()
+            if texts:
+                arrays[key.replace("ids", "texts")] = np.array(list(texts.values()))
             if not len(ids) == len(set(ids)) == size:
                 raise InputError(f"{files[key].name}: expected {size} different ids")
             arrays[key] = np.array([name.strip() for name in ids])

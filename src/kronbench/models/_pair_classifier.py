@@ -174,10 +174,10 @@ def occurring(X: PairData) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 def concatenated(
     row_features: np.ndarray, rows: np.ndarray, col_features: np.ndarray, cols: np.ndarray
 ) -> np.ndarray:
-    """The features [d, t] (n, d + r) of pairs of dense vertices, in rows of memory."""
+    """The features [d, t] (n, d + r) of pairs of dense vertices, of one dtype, in rows."""
     d = row_features.shape[1]
     # Each side is written to its place, without a copy that a stack of both would make.
-    out = np.empty((len(rows), d + col_features.shape[1]))
+    out = np.empty((len(rows), d + col_features.shape[1]), row_features.dtype)
     np.take(row_features, rows, axis=0, out=out[:, :d], mode="clip")
     np.take(col_features, cols, axis=0, out=out[:, d:], mode="clip")
     return out

@@ -3,11 +3,13 @@
 import dataclasses
 import itertools
 import re
+import typing
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
 from kronbench.errors import InputError
@@ -30,31 +32,33 @@ QUICK = ("margins", "KronRidge", "PairKNN", "ExtraTrees")
 
 def spec(*names, **changes):
     methods = {name: SPEC["methods"][name] for name in names}
-    return SPEC | {"methods": methods, "repetitions": 1} | changes
+    return SPEC | {"methods": methods, "repetitions": {"others": 1}} | changes
 
 
 @pytest.fixture(scope="module")
 def measured(nr):
     methods = (*QUICK, "two-step", "factors", "KronRidgeCV")
-    changes = {"settings": ["A", "B"], "repetitions": 3, "pairs": {"others": 2000}}
+    changes = {"settings": ["A", "B"], "repetitions": {"others": 3}, "pairs": {"others": 2000}}
+    changes["train_pairs"] = {"others": None}
     frame = board.run(spec(*methods, **changes), nr, None)
     return frame.assign(dataset="NR", source="surrogate")
 
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])
 def test_training_pairs_are_as_new_to_the_inner_test_pairs_as_to_the_test_pairs(nr, setting):
-    problem = board._Problem(nr, spec(pairs={"others": 400}, inner={"others": 2}))
+    problem = board.Problem(nr, spec(inner={"others": 2}))
     split = problem.split(setting, 0)
     X = problem.inputs["kernels"]
-    assert len(split.train) == 400
-    assert len(split.inner) == 2
-    for train, test in [(split.train, split.test), *split.inner]:
+    sample = split.order[:400]
+    inner = list(problem.inner(split, sample))
+    assert len(inner) == 2
+    for train, test in [(split.order, split.test), *inner]:
         assert not set(train) & set(test)
         for side, new in ((X.rows, setting in "BD"), (X.cols, setting in "CD")):
             if new:
                 assert not set(side[train]) & set(side[test])
-    for parts in split.inner:
-        assert set(np.concatenate(parts)) <= set(split.train)
+    for parts in inner:
+        assert set(np.concatenate(parts)) <= set(sample)
 
 
 def test_labels_of_the_test_pairs_change_no_prediction(nr):
@@ -72,8 +76,57 @@ def test_labels_of_the_test_pairs_change_no_prediction(nr):
         np.testing.assert_array_equal(again[f"A/0/{name}"], kept[f"A/0/{name}"])
 
 
+@pytest.mark.parametrize("signal", ["components", "rows", "raw"])
+def test_trees_choose_the_input_that_carries_the_signal(nr, signal):
+    problem = board.Problem(nr, spec("ExtraTrees"))
+    split, X = problem.split("A", 0), problem.inputs["kernels"]
+    rng = np.random.default_rng(5)
+    sides = rng.standard_normal((2, 100, 3))
+    places = X.rows, X.cols
+    for name in ("components", "rows", "raw"):
+        noise = rng.standard_normal(sides.shape)
+        features = sides if name == signal else noise
+        problem.inputs[name] = X.with_features(features[0, : X.n_rows], features[1, : X.n_cols])
+    one, other = (side[place, 0] for side, place in zip(sides, places, strict=True))
+    problem.y = np.where(one + other > 0, 1.0, -1.0)
+    inner = list(problem.inner(split, np.sort(split.order[:600])))
+    chosen = board._chosen(SPEC["methods"]["ExtraTrees"], problem, inner, 0)
+    assert chosen["reads+max_features"][0] == signal
+    # what a data set has not cannot be chosen
+    del problem.inputs[signal]
+    chosen = board._chosen(SPEC["methods"]["ExtraTrees"], problem, inner, 0)
+    assert chosen["reads+max_features"][0] != signal
+
+
+class Sizes(BaseEstimator):
+    """Keeps how many pairs each fit had."""
+
+    fits: typing.ClassVar[list] = []
+
+    def __init__(self, reg=1):
+        self.reg = reg
+
+    def fit(self, X, y):
+        self.fits.append((len(X), self.reg))
+        return self
+
+    def predict(self, X):
+        return self.reg * (X.rows - X.cols)
+
+
+@pytest.mark.parametrize(("most", "n_train"), [(None, 700), (250, 250)])
+def test_parameters_are_chosen_on_a_sample_and_the_last_fit_has_all_pairs(nr, most, n_train):
+    entry = {"solver": f"{__name__}.Sizes", "grid": {"reg": [1, 2]}, "most_pairs": most}
+    bounds = {"pairs": {"others": 400}, "train_pairs": {"others": 700}, "settings": ["A"]}
+    Sizes.fits.clear()
+    frame = board.run(spec(**bounds) | {"methods": {"sizes": entry}}, nr, None)
+    sample = 0.75 * min(400, n_train)
+    assert [n for n, _ in Sizes.fits] == pytest.approx([sample, sample, n_train], abs=1)
+    assert frame["n_train"].tolist() == [n_train]
+
+
 def test_each_split_draws_a_permutation_of_the_control(nr):
-    problem = board._Problem(nr, spec("permuted kernels"))
+    problem = board.Problem(nr, spec("permuted kernels"))
     kernels, drawn = problem.inputs["kernels"], []
     for setting, draw in (("A", 0), ("A", 1), ("D", 1), ("A", 0)):
         problem.permute(setting, draw)

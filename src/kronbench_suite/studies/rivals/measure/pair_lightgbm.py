@@ -11,12 +11,25 @@ from kronbench_suite.studies.rivals.measure.pair_rivals import features
 
 
 class PairLightGBM(BaseEstimator):
-    """Boosted trees on the features [d, t]: logistic loss for two labels, else squared error."""
+    """Boosted trees on the features [d, t]: logistic loss for two labels, else squared error.
 
-    def __init__(self, n_estimators=100, num_leaves=31, learning_rate=0.1, random_state=None):
+    A tree reads a share ``colsample_bytree`` of the features, each in at most ``max_bin`` bins.
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        num_leaves=31,
+        learning_rate=0.1,
+        colsample_bytree=1.0,
+        max_bin=63,
+        random_state=None,
+    ):
         self.n_estimators = n_estimators
         self.num_leaves = num_leaves
         self.learning_rate = learning_rate
+        self.colsample_bytree = colsample_bytree
+        self.max_bin = max_bin
         self.random_state = random_state
 
     def fit(self, X: PairData, y: np.ndarray) -> PairLightGBM:
@@ -25,6 +38,7 @@ class PairLightGBM(BaseEstimator):
         model = lightgbm.LGBMClassifier if two else lightgbm.LGBMRegressor
         # one thread and one way to count, for the same trees on every machine
         fixed = {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+        fixed["bin_construct_sample_cnt"] = 20000  # pairs that place the bins
         self.booster_ = model(**self.get_params(), **fixed).fit(features(X), y).booster_
         return self
 

@@ -79,5 +79,5 @@ class PairFactors(BaseEstimator):
 
 def features(X: PairData) -> np.ndarray:
     """The features [d, t] (n, d + r) of the pairs, in single precision."""
-    pairs = concatenated(X.row_features, X.rows, X.col_features, X.cols)
-    return pairs.astype(np.float32)
+    rows, cols = np.float32(X.row_features), np.float32(X.col_features)
+    return concatenated(rows, X.rows, cols, X.cols)

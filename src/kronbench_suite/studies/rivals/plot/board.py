@@ -20,7 +20,10 @@ _MEASURES |= {"interaction": "interaction"}
 
 
 def tabulate(frame, item, printed):
-    """One row for each data set, setting, method and measure; means are over repetitions."""
+    """One row for each data set, setting, method and measure; means are over repetitions.
+
+    The measure "choices at an end" has one for each data set and method, and one over all of them.
+    """
     rows = []
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
         for measure, column in _MEASURES.items():
@@ -40,7 +43,7 @@ def tabulate(frame, item, printed):
                         "±": half_width(values, TEST_OVER_TRAIN),
                         "best": int(method in best),
                         "repetitions": len(values),
-                        "n_train": int(part["n_train"].iloc[0]),
+                        "n_train": int(own["n_train"].iloc[0]),
                         "n_test": int(part["n_test"].iloc[0]),
                         "chosen": next(iter(own["chosen"].mode()), ""),
                         "grid edges": own["grid_edges"].mean(),
@@ -48,4 +51,15 @@ def tabulate(frame, item, printed):
                         "source": part["source"].iloc[0],
                     }
                 )
-    return pd.DataFrame(rows)
+    return pd.DataFrame([*rows, *_choices_at_ends(frame)])
+
+
+def _choices_at_ends(frame):
+    """The share of each method's choices that lie at an end, by data set and over all."""
+    source = "surrogate" if "surrogate" in set(frame["source"]) else frame["source"].iloc[0]
+    for part in (*(part for _, part in frame.groupby("dataset", sort=False)), frame):
+        name = "all" if part is frame else part["dataset"].iloc[0]
+        for method, share in part.groupby("method", sort=False)["grid_edges"].mean().items():
+            if share == share:  # it has a grid with ends
+                row = {"dataset": name, "setting": "all", "method": method, "mean": share}
+                yield row | {"measure": "choices at an end", "source": source}

@@ -16,8 +16,12 @@ _KINDS = {  # their colours and methods
     "kernel methods": (KERNELS, ()),  # all others
     "trees": ("C4", ("LightGBM", "ExtraTrees")),
     "KronRidge and LightGBM": ("C2", ("KronRidge and LightGBM",)),
-    "neighbours, linear model": ("0.3", ("PairKNN", "PairSGD")),
-    "margins and controls": ("0.55", ("margins", "permuted kernels", "factors")),
+    "interaction profiles": ("C1", ("NRLMF", "WNN-GIP", "factors")),
+    "other learners on both sides' features": (
+        "0.3",
+        ("PairKNN", "PairSGD", "KNN regression", "SGD regression", "MLP", "LibSVM"),
+    ),
+    "margins and control": ("0.65", ("margins", "permuted kernels")),
 }
 COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
@@ -29,6 +33,11 @@ def legend(figure, filled, empty):
     looks += [{"color": "black", "mfc": "white", "label": empty}]
     handles = [Line2D([], [], marker="o", ms=4, ls="", **look) for look in looks]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
+
+
+def measure_of(frame):
+    """What ``score`` is in the rows of one data set."""
+    return "AUC" if frame["ci"].isna().all() else "C-index"
 
 
 def draw(frame, item):
@@ -63,8 +72,7 @@ def draw(frame, item):
         line[0].set_yticks(range(len(methods)), methods, fontsize=6)
         line[0].set_ylim(-0.7, len(methods) - 0.3)
         line[0].set_ylabel(dataset)
-        measure = "AUC" if frame.loc[frame["dataset"] == dataset, "ci"].isna().all() else "C-index"
         for panel in line:
-            panel.set_xlabel(measure)
+            panel.set_xlabel(measure_of(frame[frame["dataset"] == dataset]))
     legend(figure, "cannot be told from the best", "behind the best")
     return figure

@@ -17,13 +17,17 @@ def tabulate(frame, item, printed):
     """One row for each setting and method that all data sets have; ranks are means over these."""
     rows = []
     for setting, of_setting in frame.groupby("setting", sort=False):
-        tables = {
-            dataset: ranks(by_method(part, "score"))
+        scores = {
+            dataset: by_method(part, "score")
             for dataset, part in of_setting.groupby("dataset", sort=False)
         }
-        common = set.intersection(*(set(table.index) for table in tables.values()))
+        # A rank counts the methods that all data sets have, and no others.
+        common = set.intersection(*map(set, scores.values()))
+        tables = {
+            dataset: ranks(table[[name for name in table if name in common]])
+            for dataset, table in scores.items()
+        }
         ranked = pd.DataFrame({name: table["rank"] for name, table in tables.items()})
-        ranked = ranked.loc[[name for name in ranked.index if name in common]]
         # data sets are independent repeats here, so that nothing is corrected
         level = level_with_best(ranked.T, 0.0, largest=False)
         for method in ranked.index:
