@@ -38,6 +38,8 @@ from kronbench.pairs.frames import read_ids
 from kronbench.pairs.screening import best_pairs
 from kronbench.progress import progress, shown_after
 
+_TABLES = "pairs", "rows", "cols"
+
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
 def evaluate_files(
@@ -48,13 +50,30 @@ def evaluate_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
+    report: Path | None = None,
+    command: str = "",
     **options: Any,
 ) -> dict:
-    """Scores of a solver; ``options`` are those of `evaluate_pairs`."""
+    """Scores of a solver; ``options`` are those of `evaluate_pairs`.
+
+    ``report`` is a folder for a page about them, which names the ``command``.
+    """
     from kronbench.own_pairs.evaluate import evaluate_pairs
 
+    if report is None:
+        own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
+        return evaluate_pairs(own, recipe, selects=selects, **options)
+    from kronbench.own_pairs.report_page import check_report, ten_best, write_report
+
+    # Refuse what cannot be written before any table is read.
+    check_report(report, [tables.get(name) for name in _TABLES])
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
-    return evaluate_pairs(own, recipe, selects=selects, **options)
+    tested: dict[str, list[np.ndarray]] = {}
+    result = evaluate_pairs(own, recipe, selects=selects, tested=tested, **options)
+    best = ten_best(own, replace(recipe, setting=options["settings"][0]), selects)
+    page = write_report(report, result, tested, best, command)
+    print(printable(f"report: {page}"), file=sys.stderr)
+    return result
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -74,7 +93,7 @@ def fit_files(
     ``setting`` is that of the inner folds: how new the pairs to predict will be.
     """
     # Refuse what cannot end well before any table is read.
-    check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
+    check_output(out, [tables.get(name) for name in _TABLES])
     check_solver_name(solver)
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
@@ -187,7 +206,7 @@ def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     from kronbench.own_pairs.solver_checks import check_takes_pairs
 
     parameters = read_assignments(solver, assignments)
-    _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
+    _check_tables([tables.get(name) for name in _TABLES])
     if "." in solver:
         check_takes_pairs(solver)
     read = {name: read_side(tables[name], f"--{name}") for name in ("rows", "cols")}
