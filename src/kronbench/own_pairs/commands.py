@@ -59,20 +59,18 @@ def evaluate_files(
     ``report`` is a folder for a page about them, which names the ``command``.
     """
     from kronbench.own_pairs.evaluate import evaluate_pairs
-
-    if report is None:
-        own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
-        return evaluate_pairs(own, recipe, selects=selects, **options)
     from kronbench.own_pairs.report_page import check_report, ten_best, write_report
 
-    # Refuse what cannot be written before any table is read.
-    check_report(report, [tables.get(name) for name in _TABLES])
+    if report is not None:  # refused before any table is read
+        check_report(report, [tables.get(name) for name in _TABLES])
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
     tested: dict[str, list[np.ndarray]] = {}
-    result = evaluate_pairs(own, recipe, selects=selects, tested=tested, **options)
-    best = ten_best(own, replace(recipe, setting=options["settings"][0]), selects)
-    page = write_report(report, result, tested, best, command)
-    print(printable(f"report: {page}"), file=sys.stderr)
+    kept = None if report is None else tested
+    result = evaluate_pairs(own, recipe, selects=selects, tested=kept, **options)
+    if report is not None:
+        best = ten_best(own, replace(recipe, setting=options["settings"][0]), selects)
+        page = write_report(report, result, tested, best, command)
+        print(printable(f"report: {page}"), file=sys.stderr)
     return result
 
 
