@@ -64,13 +64,12 @@ def evaluate_files(
     if report is not None:  # refused before any table is read
         check_report(report, [tables.get(name) for name in _TABLES])
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
-    tested: dict[str, list[np.ndarray]] = {}
-    kept = None if report is None else tested
-    result = evaluate_pairs(own, recipe, selects=selects, tested=kept, **options)
+    tested: dict | None = None if report is None else {}
+    result = evaluate_pairs(own, recipe, selects=selects, tested=tested, **options)
     if report is not None:
         best = ten_best(own, replace(recipe, setting=options["settings"][0]), selects)
-        page = write_report(report, result, tested, best, command)
-        print(printable(f"report: {page}"), file=sys.stderr)
+        write_report(report, result, tested or {}, best, command)
+        print(printable(f"report: {report / 'index.html'}"), file=sys.stderr)
     return result
 
 

@@ -205,8 +205,7 @@ def _setting_scores(own, recipe, splits, selects, tested, progress):
             failed += [tried] if tried.is_worse_than_the_mean(fitted, X, y) else []
         margins = additive_scores(X, y, own.data[test])
         if tested is not None:
-            arrays = np.array([own.y[test], scores, margins])
-            tested.setdefault(recipe.setting, []).append(arrays)
+            tested.setdefault(recipe.setting, []).append(np.array([own.y[test], scores, margins]))
         progress(1)
         of_model, of_margins = (
             np.array([metric(own.y[test], each) for metric in metrics.values()])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import date
 from html import escape
 from pathlib import Path
 from string import Template
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +38,7 @@ def check_report(folder: Path, inputs: Iterable[str | Path | None]) -> None:
     """Refuse, before any work, what the page lacks: a package, or a folder to be written to."""
     with extra_for("--report"):
         import matplotlib  # noqa: F401
-    check_output(folder / "index.html" if os.path.lexists(folder) else folder, inputs)
+    check_output(folder / "index.html" if folder.exists() else folder, inputs)
 
 
 def ten_best(own: OwnPairs, recipe: Recipe, selects: bool) -> pd.DataFrame | str:
@@ -54,8 +52,7 @@ def ten_best(own: OwnPairs, recipe: Recipe, selects: bool) -> pd.DataFrame | str
         fitted = recipe.fit(own.data, own.y)
         if recipe.is_worse_than_the_mean(fitted, own.data, own.y):
             raise InputError("the model predicts its training pairs worse than their mean does")
-        model = SimpleNamespace(predict=fitted.scores)
-        best, scores = screen(model, own.data, top=10, verbose=True)
+        best, scores = screen(SimpleNamespace(predict=fitted.scores), own.data, 10, verbose=True)
     except InputError as error:  # the scores are there, and not to be lost
         return f"None: {error}."
     i, j = own.sides[0].ids, own.sides[1].ids
@@ -64,18 +61,14 @@ def ten_best(own: OwnPairs, recipe: Recipe, selects: bool) -> pd.DataFrame | str
 
 
 def write_report(
-    folder: Path,
-    result: Mapping[str, Any],
-    tested: Mapping[str, Sequence[np.ndarray]],
-    best: pd.DataFrame | str,
-    command: str,
-) -> Path:
-    """Write ``index.html`` into a folder, which is made if need be; the path of the page.
+    folder: Path, result: dict, tested: dict, best: pd.DataFrame | str, command: str
+) -> None:
+    """Write ``index.html`` into a folder, which is made if need be.
 
     ``result`` is that of :func:`kronbench.own_pairs.evaluate.evaluate_pairs`, which has filled
     ``tested``; ``best`` is what `ten_best` gives.
     """
-    (head, *lines), notes = scores_and_notes(dict(result))
+    (head, *lines), notes = scores_and_notes(result)
     shown = [entry for entry in result["settings"] if entry["scores"]]
     classes = result["labels"] != "numbers"
     draw = _draw_curves if classes else _draw_points
@@ -95,9 +88,7 @@ def write_report(
         "command": escape(command),
         "made": f"Kronbench {__version__}, {date.today()}",
     }
-    page = folder / "index.html"
-    write_text(page, Template(_PAGE.read_text("utf-8")).substitute(parts))
-    return page
+    write_text(folder / "index.html", Template(_PAGE.read_text("utf-8")).substitute(parts))
 
 
 def _items(lines):
@@ -137,8 +128,7 @@ def _draw_scores(panel, shown, place):
 def _draw_points(panel, sets):
     y, predicted, _ = np.concatenate(sets, axis=1)
     some = np.random.default_rng(0).permutation(len(y))[:_MOST_POINTS]
-    points = {"ms": 3, "alpha": 0.4, "mew": 0, "color": _STYLES[0][0], "rasterized": True}
-    panel.plot(predicted[some], y[some], ".", **points)
+    panel.plot(predicted[some], y[some], ".", ms=2, alpha=0.4, c=_STYLES[0][0], rasterized=True)
     panel.axline((y.mean(), y.mean()), slope=1, color="0.4", lw=0.8)
     panel.set(xlabel="predicted", ylabel="measured")
 
@@ -146,8 +136,8 @@ def _draw_points(panel, sets):
 def _draw_curves(panel, sets):
     """ROC curves, and their mean at equal rates of false positives (Fawcett 2006)."""
     for place, (colour, _, line) in reversed([*enumerate(_STYLES, 1)]):
-        of_sets = [roc_curve(each[0] == each[0].max(), each[place])[:2] for each in sets]
-        curves = [np.interp(_RATES, *rates) for rates in of_sets]
+        of_sets = [roc_curve(each[0] == each[0].max(), each[place]) for each in sets]
+        curves = [np.interp(_RATES, wrong, right) for wrong, right, _ in of_sets]
         panel.plot(_RATES, np.transpose(curves), line, lw=0.5, alpha=0.25, color=colour)
         panel.plot(_RATES, np.mean(curves, axis=0), line, lw=2, color=colour)
     panel.plot([0, 1], [0, 1], color="0.4", lw=0.8)
