@@ -10,25 +10,26 @@ import re
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "tutorials" / "screening.md"
+_LINK = f" [A notebook]({PAGE.stem}.ipynb) has the same steps."
 _FENCE = re.compile(r"^```(python|console)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
 def notebook() -> str:
     """The notebook as JSON, of version 4.4, which needs no random ids of cells."""
-    cells, text = [], PAGE.read_text(encoding="utf-8").replace(f"({PAGE.stem}.ipynb)", "()")
-    text = text.replace(" [A notebook]() has the same steps.", "")
+    text = PAGE.read_text(encoding="utf-8").replace(_LINK, "")
     # Between the prose stand the language of a block, and the block.
     prose, *parts = _FENCE.split(text)
-    for language, block, after in [(None, None, prose), *zip(*[iter(parts)] * 3, strict=True)]:
+    cells = [_markdown(prose)]
+    for language, block, after in zip(*[iter(parts)] * 3, strict=True):
         if language == "python":
             name, _, program = block.removeprefix("# ").partition("\n")
             cells.append(_code(f"%%writefile {name}\n{program}"))
-        for command in re.split(r"^\$ ", block or "", flags=re.MULTILINE)[1:]:
-            if language == "console":
+        else:
+            for command in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 typed, _, shown = command.partition("\n")
                 cells.append(_code(f"!{typed}", shown))
         if after.strip():
-            cells.append({"cell_type": "markdown", "metadata": {}, "source": after.strip()})
+            cells.append(_markdown(after))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     whole = {
         "cells": cells,
@@ -37,6 +38,10 @@ def notebook() -> str:
         "nbformat_minor": 4,
     }
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _markdown(source):
+    return {"cell_type": "markdown", "metadata": {}, "source": source.strip()}
 
 
 def _code(source, shown=""):
