@@ -12,6 +12,7 @@ import importlib
 import json
 import logging
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -57,7 +58,9 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
     # Before a BLAS is loaded: its threads spin for 26 ms after each call, which would hold up the
     # threads of numba, and timed rows would count as disturbed.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "12")  # 2^12 cycles, its default is 2^26
+    argv = sys.argv[1:] if argv is None else argv
     arguments = (parser or parser_of(add_own_pairs, add_data)).parse_args(argv)
+    arguments.typed = shlex.join(argv)
     if _may_import_here(arguments) and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # as with python -m
     # scikit-learn's base imports it, and uses none of it: half of the time in which pairs are
@@ -87,11 +90,10 @@ def main(argv: list[str] | None = None, parser: argparse.ArgumentParser | None =
         if not (sentence := printable(os_error_advice(error))):
             raise
     except MemoryError as error:
-        command = " ".join(sys.argv[1:] if argv is None else argv)
         detail = f" ({error})" if str(error) else ""
         sentence = (
-            f"'{command}' ran out of memory{detail}; give it a machine with more, let fewer jobs "
-            "run at once (--cores 1), or make the item smaller in the configuration"
+            f"'{arguments.typed}' ran out of memory{detail}; give it a machine with more, let "
+            "fewer jobs run at once (--cores 1), or make the item smaller in the configuration"
         )
     print(f"kronbench: error: {sentence}", file=sys.stderr)
     return status
@@ -191,6 +193,8 @@ def add_own_pairs(add):
     fit("--intervals", action="store_true", help=text)
     fit("-o", "--out", type=Path, required=True, metavar="MODEL.kron")
     evaluate("--json", action="store_true", help="print all numbers as JSON")
+    text = "folder for a page, index.html, with pictures of the scores and the best new pairs"
+    evaluate("--report", type=Path, metavar="FOLDER", help=text)
     # predict asks for the vertices alone that its model does not know, screen for all to rank.
     predict = add("predict", _predict, "predict pairs with a fitted model").add_argument
     screen = add("screen", _screen, "rank all pairs with a fitted model").add_argument
@@ -260,6 +264,8 @@ def _evaluate(arguments):
         n_repeats=arguments.repeats,
         similarity=arguments.similarity,
         interval=arguments.interval,
+        report=arguments.report,
+        command=f"kronbench {arguments.typed}",
         **{name: getattr(arguments, name) for name in _RECIPE_OPTIONS},
     )
     from kronbench.own_pairs.evaluate import scores_as_text

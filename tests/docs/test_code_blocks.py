@@ -15,13 +15,15 @@ from kronbench_suite.runner.plans import load_plan
 from tests.docs.pages import ROOT, blocks, name_of, pages
 from tests.docs.run_blocks import run_console
 from tests.helpers import merged
+from tests.own_pairs.problem import skip_without_mirror
 
 # Blocks of these are run by tests/own_pairs, and by tests/test_project.py.
 RUN_ELSEWHERE = ("docs/own-pairs.md", "docs/own-solver.md", "docs/field.md", "README.md")
 # Reports of another program's fault, and a template of another workflow.
 NOT_RUN = ("docs/snakemake-timers.md",)
 # What a page needs beside the extras of the lock; without it its blocks are not run.
-NEEDED = {"docs/molecules.md": "rdkit"}
+NEEDED = {"docs/molecules.md": "rdkit", "docs/tutorials/screening.md": "rdkit"}
+REAL = ("docs/tutorials/screening.md",)  # pages on real data
 PLAN = load_plan(merged())
 
 
@@ -34,6 +36,8 @@ def runs(page):
 def test_blocks_run_and_print_what_they_show(page, tmp_path, monkeypatch):
     if needed := NEEDED.get(name_of(page)):
         pytest.importorskip(needed, reason=f"{needed} is not installed")
+    if name_of(page) in REAL:
+        skip_without_mirror()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     names = {"__name__": "__main__"}

@@ -79,6 +79,11 @@ def test_the_page_of_checks_has_each_of_them_as_its_docstring_says():
     assert all(f"\n## {kind}\n" in written for kind in CHECKS)
 
 
+def test_the_notebook_has_the_blocks_of_its_page():
+    script = runpy.run_path(str(DOCS / "notebook.py"))
+    assert script["PAGE"].with_suffix(".ipynb").read_text("utf-8") == script["notebook"]()
+
+
 def test_the_list_of_data_sets_is_that_of_the_registry():
     script = runpy.run_path(str(DOCS / "data_sets.py"))
     written = (DOCS / "data-sets.md").read_text(encoding="utf-8")

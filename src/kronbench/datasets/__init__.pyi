@@ -2,6 +2,7 @@ from ._load import (
     Record as Record,
     aliases as aliases,
     describe as describe,
+    files as files,
     folds as folds,
     load as load,
     names as names,

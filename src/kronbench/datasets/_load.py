@@ -84,6 +84,18 @@ def folds(
     return published_folds.published_fold(fold, registered, data, files, source, _rng(entry))
 
 
+def files(name: str, *keys: str, mirror: str | Path | None = None) -> fetch.Files:
+    """Registered files of a data set, checked; all, or those of some ``keys``.
+
+    ``files(name)[key].text()`` is the text of one, ``.open()`` a stream of its bytes. They are
+    looked for as by :func:`load` with the policy "real".
+    """
+    entry = registry.find(name)
+    if unknown := [key for key in keys if key not in entry.files]:
+        raise InputError(f"{entry.name} has no file '{unknown[0]}': {', '.join(entry.files)}")
+    return _obtain(entry, {key: entry.files[key] for key in keys or entry.files}, mirror)
+
+
 def aliases(name: str) -> dict[str, dict[str, str]]:
     """Other spellings of the ids of a data set, to its own, by "rows" and "cols"."""
     spelled = registry.find(name).aliases

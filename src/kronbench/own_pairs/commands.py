@@ -38,6 +38,8 @@ from kronbench.pairs.frames import read_ids
 from kronbench.pairs.screening import best_pairs
 from kronbench.progress import progress, shown_after
 
+_TABLES = "pairs", "rows", "cols"
+
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
 def evaluate_files(
@@ -48,13 +50,27 @@ def evaluate_files(
     seed: int = 0,
     scale: bool = False,
     selects: bool = False,
+    report: Path | None = None,
+    command: str = "",
     **options: Any,
 ) -> dict:
-    """Scores of a solver; ``options`` are those of `evaluate_pairs`."""
-    from kronbench.own_pairs.evaluate import evaluate_pairs
+    """Scores of a solver; ``options`` are those of `evaluate_pairs`.
 
+    ``report`` is a folder for a page about them, which names the ``command``.
+    """
+    from kronbench.own_pairs.evaluate import evaluate_pairs
+    from kronbench.own_pairs.report_page import check_report, ten_best, write_report
+
+    if report is not None:  # refused before any table is read
+        check_report(report, [tables.get(name) for name in _TABLES])
     own, recipe = _pairs_and_recipe(tables, solver, assignments, scale, selects, seed)
-    return evaluate_pairs(own, recipe, selects=selects, **options)
+    tested: dict | None = None if report is None else {}
+    result = evaluate_pairs(own, recipe, selects=selects, tested=tested, **options)
+    if report is not None:
+        best = ten_best(own, replace(recipe, setting=options["settings"][0]), selects)
+        write_report(report, result, tested or {}, best, command)
+        print(printable(f"report: {report / 'index.html'}"), file=sys.stderr)
+    return result
 
 
 @logging_redirect_tqdm()  # a warning does not stand in a bar
@@ -76,7 +92,7 @@ def fit_files(
     says whether pairs are left out in each setting, for the intervals of predictions.
     """
     # Refuse what cannot end well before any table is read.
-    check_output(out, [tables.get(name) for name in ("pairs", "rows", "cols")])
+    check_output(out, [tables.get(name) for name in _TABLES])
     check_solver_name(solver)
     if solver not in KEPT:
         raise InputError(f"{solver} cannot be kept in a file: give one of {', '.join(KEPT)}")
@@ -231,7 +247,7 @@ def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     from kronbench.own_pairs.solver_checks import check_takes_pairs
 
     parameters = read_assignments(solver, assignments)
-    _check_tables([tables.get(name) for name in ("pairs", "rows", "cols")])
+    _check_tables([tables.get(name) for name in _TABLES])
     if "." in solver:
         check_takes_pairs(solver)
     read = {name: read_side(tables[name], f"--{name}") for name in ("rows", "cols")}

@@ -42,6 +42,7 @@ def evaluate_pairs(
     selects: bool,
     similarity: float | None = None,
     interval: float | None = None,
+    tested: dict[str, list[np.ndarray]] | None = None,
 ) -> dict:
     """Scores with intervals in each of the settings, ready for JSON; None for what is not known.
 
@@ -57,6 +58,9 @@ def evaluate_pairs(
     (:class:`kronbench.evaluation.SimilarityKFold`); ``leaks`` has what is left, by side. With the
     level ``interval`` of a setting ``intervals`` has the share of test labels in intervals of that
     level, whose radius each training set gives, and their mean width; or the reason of none.
+
+    ``tested`` is filled, where it is given: by setting, an array (3, t) for each test set that is
+    scored, of its labels, the predictions and the additive ones.
     """
     if interval is not None:
         check_intervals(recipe, interval)
@@ -95,8 +99,8 @@ def evaluate_pairs(
             entry |= {"scores": [], "test_sets": 0, "not_scored": 0, "failed": 0}
             entry["intervals"] = None
             if setting in splits:
-                options = selects, interval, bar.update
-                entry |= _setting_scores(own, tried[setting], splits[setting], *options)
+                work = own, tried[setting], splits[setting], selects, interval, tested
+                entry |= _setting_scores(*work, bar.update)
                 bar.update(entry["not_scored"] * fits[setting])
             entries.append(entry)
     return {
@@ -115,8 +119,11 @@ def evaluate_pairs(
     }
 
 
-def scores_as_text(result: dict) -> str:
-    """The table of a result of :func:`evaluate_pairs`, and what its reader should know."""
+def scores_and_notes(result: dict) -> tuple[list[list[str]], list[str]]:
+    """The table of a result of :func:`evaluate_pairs`, and what its reader should know.
+
+    Its first line has the names of the columns; one with a reason in place of scores is shorter.
+    """
     table, notes = [["setting", "score", result["solver"], "additive", "difference", "sets"]], []
     # A line a setting and score, and notes on what a reader should know of a setting.
     for entry in result["settings"]:
@@ -161,6 +168,12 @@ def scores_as_text(result: dict) -> str:
                 f"{setting}: a test set has {entry['test_pairs']:.3g} pairs on average, too few "
                 "for a score to mean much"
             )
+    return table, notes
+
+
+def scores_as_text(result: dict) -> str:
+    """The table of a result and its notes, as they are printed."""
+    table, notes = scores_and_notes(result)
     # Columns are as wide as their cells; a line with a reason has fewer, and does not count.
     columns = zip(*(line for line in table if len(line) == len(table[0])), strict=True)
     least = (26, 9, 19, 19, 19)
@@ -189,7 +202,7 @@ def _splitter(own, setting, n_splits, n_repeats, seed, similarity):
     return SimilarityKFold(similarity, side, n_splits, n_repeats, **kernels, random_state=seed)
 
 
-def _setting_scores(own, recipe, splits, selects, interval, progress):
+def _setting_scores(own, recipe, splits, selects, interval, tested, progress):
     metrics = {"C-index": concordance_index, "MSE": _mse}
     if own.two_classes:
         metrics = {"AUC": roc_auc}
@@ -213,6 +226,8 @@ def _setting_scores(own, recipe, splits, selects, interval, progress):
             except InputError as error:
                 reason = str(error)
         margins = additive_scores(X, y, own.data[test])
+        if tested is not None:
+            tested.setdefault(recipe.setting, []).append(np.array([own.y[test], scores, margins]))
         progress(1)
         of_model, of_margins = (
             np.array([metric(own.y[test], each) for metric in metrics.values()])
