@@ -181,7 +181,8 @@ def screen_files(
     kept, sides = _model_and_sides(model, out, (rows, cols), known)
     shape = sides[0].n_asked, sides[1].n_asked
     # A pair of each kind, known or new on either side, tells of intervals before the work.
-    kinds = [np.unique(side.is_new[:n], return_index=True)[1] for side, n in zip(sides, shape)]
+    asked = (side.is_new[: side.n_asked] for side in sides)
+    kinds = [np.unique(is_new, return_index=True)[1] for is_new in asked]
     _half_widths(kept, sides, *map(np.ravel, np.meshgrid(*kinds)), interval)
     # The training pairs and the known ones, as far as their vertices are asked for.
     ours = zip(sides, kept.sides, (kept.data.rows, kept.data.cols), strict=True)

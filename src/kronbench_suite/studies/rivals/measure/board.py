@@ -48,13 +48,14 @@ def run(spec, data, rng):
     """One row for each setting, draw and method, and one for each of ``means`` of methods.
 
     A method chooses from its ``grid`` on ``inner`` splits of a sample of ``pairs``, or of all
-    training pairs where its entry says ``chooses_on_all``; its last fit takes all training pairs of the split, up to ``train_pairs`` and the ``most_pairs`` of its
-    entry. ``labels: classes`` or ``numbers`` of an entry leaves other data sets out, and a
-    classifier is of classes. In a grid "a+b" has one value for both, or a list with one for each,
-    and ``reads`` is what it reads: values that a data set has not are left out. ``grid_edges``
-    is the share of chosen values at an end of their grid. ``score`` is the AUC of classes and the
-    concordance index of numbers. Files of ``added`` have the rows of further methods, measured
-    elsewhere on the same splits. ``frame.attrs["predictions"]`` are those of all test pairs.
+    training pairs where its entry says ``chooses_on_all``; its last fit takes all training pairs
+    of the split, up to ``train_pairs`` and the ``most_pairs`` of its entry. ``labels: classes`` or
+    ``numbers`` of an entry leaves other data sets out, and a classifier is of classes. In a grid
+    "a+b" has one value for both, or a list with one for each, and ``reads`` is what it reads:
+    values that a data set has not are left out. ``grid_edges`` is the share of chosen values at an
+    end of their grid. ``score`` is the AUC of classes and the concordance index of numbers. Files
+    of ``added`` have the rows of further methods, measured elsewhere on the same splits.
+    ``frame.attrs["predictions"]`` are those of all test pairs.
     """
     methods, skipped = installed(spec["methods"])
     problem, rows, kept = Problem(data, spec), [], {}
