@@ -136,6 +136,12 @@ def test_predict_writes_intervals_by_what_is_new_in_a_pair(tmp_path, capsys):
     half = [radius(errors, each, 0.8) for each in setting]
     np.testing.assert_allclose(found["upper"] - found["prediction"], half)
     np.testing.assert_allclose(found["prediction"] - found["lower"], half)
+    # screen writes those that predict writes for the same pairs.
+    out = tmp_path / "best.csv"
+    status, _, err = run(capsys, "screen", model, "--interval", ".8", "--top", 30, "-o", out)
+    assert status == 0, err
+    again = predict(capsys, model, "best.csv", "--interval", ".8")
+    pd.testing.assert_frame_equal(pd.read_csv(out, dtype=again.dtypes.to_dict()), again)
     # The same vertices with other features, of a table of their own, are new.
     drugs.assign(mass=drugs["mass"] + 1).to_csv(tmp_path / "other.csv", index=False)
     found = predict(

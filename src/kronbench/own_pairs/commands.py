@@ -155,10 +155,10 @@ def predict_files(
     level ``interval`` columns ``lower`` and ``upper`` follow, and the ``setting`` of each pair.
     """
     kept, sides = _model_and_sides(model, out, (rows, cols), pairs)
-    places = _read_places(pairs, kept, sides)
-    half = _half_widths(kept, sides, *places, interval)  # what has none is told before the work
-    scores = predictions(kept, sides, *places)
-    _write_predictions(out, kept, sides, *places, scores, half)
+    row, col = _read_places(pairs, kept, sides)
+    half = _half_widths(kept, sides, row, col, interval)  # what has none is told before the work
+    scores = predictions(kept, sides, row, col)
+    _write_predictions(out, kept, sides, row, col, scores, half)
     many = "prediction" if len(scores) == 1 else "predictions"
     return f"{out}: {len(scores)} {many} by {kept.recipe}"
 
@@ -181,9 +181,10 @@ def screen_files(
     kept, sides = _model_and_sides(model, out, (rows, cols), known)
     shape = sides[0].n_asked, sides[1].n_asked
     # A pair of each kind, known or new on either side, tells of intervals before the work.
-    asked = (side.is_new[: side.n_asked] for side in sides)
-    kinds = [np.unique(is_new, return_index=True)[1] for is_new in asked]
-    _half_widths(kept, sides, *map(np.ravel, np.meshgrid(*kinds)), interval)
+    whether_new = (side.is_new[: side.n_asked] for side in sides)
+    kinds = [np.unique(is_new, return_index=True)[1] for is_new in whether_new]
+    some_rows, some_cols = map(np.ravel, np.meshgrid(*kinds))
+    _half_widths(kept, sides, some_rows, some_cols, interval)
     # The training pairs and the known ones, as far as their vertices are asked for.
     ours = zip(sides, kept.sides, (kept.data.rows, kept.data.cols), strict=True)
     left_out = [side.ids.get_indexer(own.ids)[of_pairs] for side, own, of_pairs in ours]
