@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from operator import itemgetter
 
 import pandas as pd
 
@@ -33,7 +32,7 @@ APART, FAR = 0.01, 0.1
 HALF = "±"
 
 # What an entry of ``values`` may name a column for.
-_COLUMNS = ("ours", "spread", "printed", "at_least")
+_COLUMNS = ("ours", "spread", "printed", "at_least", "level", "remark")
 
 # Stands among ``rows`` or ``columns`` of a layout for the names of its values.
 VALUE = "value"
@@ -47,10 +46,14 @@ class Cell:
     spread: str = ""
     printed: str = ""
     by: str = ""  # the signed difference from a printed number in another column
-    best: bool = False
+    best: bool = False  # the best, or level with it
     mark: str = ""  # the printed number is "outside" the interval; else "apart" or "far"
-    stamps: tuple[str, ...] = ()  # "surrogate" (data), "busy" (machine), "not run"
+    stamps: tuple[str, ...] = ()  # "surrogate" (data), "busy" (machine), "noted", "not run"
     numeric: bool = False
+    remark: str = ""  # why it was not run, or what is special about it
+    bar: tuple[int, ...] = ()  # the interval and its middle, in percent of the scale of its group
+    key: str = ""  # what it is sorted by, if not by its text
+    link: str = ""  # the file of its predictions, from results/<scale>/<folder>/
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Grid:
     cells: list[list[Cell]]
     notes: tuple[str, ...] = ()
     shades: tuple[tuple[str, str], ...] = ()  # what each mark that occurs says
+    folded: bool = False
+    made: tuple[tuple[str, str, str], ...] = ()  # data set, predictions, command
 
     def numeric(self) -> list[bool]:
         """For each column, whether it holds numbers."""
@@ -97,10 +102,20 @@ def arrange(item: Item, table: pd.DataFrame, skipped: Sequence[str] = ()) -> lis
         with contextlib.suppress(ValueError):  # a name or a note
             texts.setdefault(float(text), []).append(text)
     grids = [grid for panel in item.layout if (grid := _grid(item, panel, table, texts))]
-    if grids and skipped:
+    remarks = any("remark" in spec for p in item.layout for spec in p["values"].values())
+    if grids and skipped and not remarks:
         note = f"Not run: {'; '.join(dict.fromkeys(skipped))}."
         grids[-1] = replace(grids[-1], notes=(*grids[-1].notes, note))
+    if grids and item.keeps_predictions:
+        made = [(name_of(part), _predictions(item, part), item.command(part)) for part in item.parts]
+        grids[-1] = replace(grids[-1], made=tuple(made))
     return grids
+
+
+def _predictions(item, part):
+    """The file of a part's predictions, from any folder beside that of its paper; "" of none."""
+    there = item.keeps_predictions and item.table(part).with_suffix(".npz").exists()
+    return f"../{item.paper}/tables/{item.tables_of}/{part}.npz" if there else ""
 
 
 def _grid(item, panel, table, texts):
@@ -130,25 +145,26 @@ def _grid(item, panel, table, texts):
 
     # Each cell, and the groups of cells among which the best is searched.
     cells, compared = {}, {}
+    links = {part: _predictions(item, part) for part in item.parts}
     for line, head in itertools.product(lines, heads):
         named = dict(zip((*down, *across), (*line, *head), strict=True))
         name = named.pop(VALUE, next(iter(values)))
         spec, record = values[name], records.get(tuple(named[key] for key in keys))
         cells[line, head] = _cell(spec, record, named, pairs, texts, panel.get("shaded"))
-        if "best" in spec and record is not None and is_number(record[spec["ours"]]):
+        if "among" in spec and record is not None and is_number(record[spec["ours"]]):
+            link = links.get(record["dataset"], "") if "level" in spec else ""
+            cells[line, head] = replace(cells[line, head], link=link)
             named[VALUE] = name
             del named[spec["among"]]
-            signed = record[spec["ours"]] * (1 if spec["best"] == "highest" else -1)
-            compared.setdefault(tuple(named.items()), []).append((signed, (line, head)))
-    # The best among cells that differ in the key ``among`` alone; equal texts are equally good.
-    for group in compared.values():
-        best = cells[max(group, key=itemgetter(0))[1]].text
-        for _, place in group:
-            if len(group) > 1 and cells[place].text == best:
-                cells[place] = replace(cells[place], best=True)
+            compared.setdefault((name, *named.items()), []).append((record, (line, head)))
+    # The best among cells that differ in the key ``among`` alone.
+    for (name, *_), group in compared.items():
+        cells |= _level(values[name], group, cells)
 
-    # Notes below: that of the layout, then those of single lines of the table.
+    # Notes below: that of the layout, why cells are empty, then those of single lines of the table.
     notes = [panel["note"]] if "note" in panel else []
+    why = [cell.remark for cell in cells.values() if cell.remark and "not run" in cell.stamps]
+    notes += [f"Not run: {'; '.join(dict.fromkeys(why))}."] if why else []
     if "notes" in panel:
         notes += [
             f"{', '.join(map(format_entry, key))}: {record[panel['notes']]}."
@@ -169,7 +185,37 @@ def _grid(item, panel, table, texts):
         cells=[[cells[line, head] for head in heads] for line in lines],
         notes=tuple(notes),
         shades=tuple((mark, words) for mark, words in meanings.items() if mark in marks),
+        folded=panel.get("folded", False),
     )
+
+
+def _level(spec, group, cells):
+    """The cells of a group of records with their places, and which of them are the best.
+
+    By a column of the table that says so, whose cells have bars, or by the number that they show:
+    equal texts are equally good.
+    """
+    if "best" in spec:
+        sign = 1 if spec["best"] == "highest" else -1
+        best = cells[max(group, key=lambda entry: sign * entry[0][spec["ours"]])[1]].text
+        return {
+            place: replace(cells[place], best=len(group) > 1 and cells[place].text == best)
+            for _, place in group
+        }
+    intervals = []
+    for record, _ in group:
+        half = record[spec["spread"]] if is_number(record[spec["spread"]]) else 0.0
+        intervals.append([record[spec["ours"]] + side * half for side in (-1, 0, 1)])
+    low, high = min(map(min, intervals)), max(map(max, intervals))
+    return {
+        place: replace(
+            cells[place],
+            best=record[spec["level"]] == 1,
+            bar=tuple(round(100 * (end - low) / ((high - low) or 1)) for end in interval),
+            key=f"{record[spec['ours']]:.6g}",
+        )
+        for (record, place), interval in zip(group, intervals, strict=True)
+    }
 
 
 def _check_layout(item, panel, table, keys, values):
@@ -249,6 +295,10 @@ def _cell(spec, record, named, pairs, texts, factors):
         stamps.append("surrogate")
     if text and spec.get("timed") and record.get("busy") in (True, "True"):
         stamps.append("busy")
+    # Why the number is not there, or what is special about it.
+    remark = "" if is_missing(record.get(spec.get("remark"))) else record[spec["remark"]]
+    if remark:
+        stamps.append("noted" if text else "not run")
     # The digits that the paper prints; if it prints a number in several ways, those like ours.
     printed, mark, rounding = format_number(expected, **shown), "", 0.0
     if is_number(expected) and expected in texts and not spec.get("derived"):
@@ -266,6 +316,7 @@ def _cell(spec, record, named, pairs, texts, factors):
         mark=mark,
         stamps=tuple(stamps),
         numeric=is_number(ours) or is_missing(ours),
+        remark=remark,
     )
 
 

@@ -30,7 +30,14 @@ from kronbench_suite.runner.read_results import (
 _SIGNS = {
     "surrogate": ("‡", "surrogate data, which say nothing about the paper"),
     "busy": ("°", "other programs kept the machine busy"),
+    "noted": ("†", "with a remark: point at the number, or see the CSV"),
 }
+
+_BOLD = "Bold: the best number measured here."
+_LEVEL = (
+    "Bold: the best, and what cannot be told from it (comparisons with the best share the 5 %). "
+    "Bars: 95 % intervals, on one scale for numbers that are compared."
+)
 
 
 def render(item: Item) -> None:
@@ -138,7 +145,8 @@ def legend(grids: Sequence[Grid]) -> list[str]:
     stamps = {stamp for cell in cells for stamp in cell.stamps}
     return [
         *(["In brackets: the printed number."] if any(cell.printed for cell in cells) else []),
-        *(["Bold: the best number measured here."] if any(cell.best for cell in cells) else []),
+        *([_BOLD] if any(cell.best and not cell.bar for cell in cells) else []),
+        *([_LEVEL] if any(cell.bar for cell in cells) else []),
         *(f"{sign} {said}." for stamp, (sign, said) in _SIGNS.items() if stamp in stamps),
     ]
 
@@ -164,7 +172,7 @@ def tables_as_markdown(name, title, grids, surrogates, others=()) -> str:
 
 def _cell_text(cell):
     """Ours with its signs, ± spread, and the printed number in brackets."""
-    if "not run" in cell.stamps:
+    if "not run" in cell.stamps and not cell.remark:
         return "not run"
     if not (cell.text or cell.printed):
         return "\N{EN DASH}"

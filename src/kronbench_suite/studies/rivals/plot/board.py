@@ -4,6 +4,7 @@ import pandas as pd
 
 from kronbench.intervals import half_width
 from kronbench_suite.runner.columns import SHOWN, Columns
+from kronbench_suite.runner.read_results import read_sidecars
 from kronbench_suite.studies.rivals.plot.comparisons import (
     TEST_OVER_TRAIN,
     by_method,
@@ -22,36 +23,82 @@ _MEASURES |= {"interaction": "interaction"}
 def tabulate(frame, item, printed):
     """One row for each data set, setting, method and measure; means are over repetitions.
 
+    ``main`` is 1 of the measure that ranks: AUC of classes, C-index of affinities. ``remark`` says
+    why a method has no score there, or that its last fit had fewer pairs than those of others.
     The measure "choices at an end" has one for each data set and method, and one over all of them.
     """
     rows = []
+    told = [line for sidecar in read_sidecars(item) for line in sidecar["skipped"]]
+    spec = item.parameters
+    found = frame["method"].unique()
+    methods = list(dict.fromkeys([*spec["methods"], *spec["means"], *found]))
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
+        numbers = part["ci"].notna().any()
+        first = part[part["repetition"] == part["repetition"].iloc[0]]
+        most = first["n_train"].max()
+        why = {
+            name: _why_not_run(name, dataset, setting, numbers, most, spec, told)
+            for name in methods
+            if name not in set(part["method"])
+        }
+        for name, parts in spec["means"].items():
+            if lacking := [one for one in parts if one in why]:
+                why[name] = f"{name} needs {lacking[0]}: {why[lacking[0]]}"
         for measure, column in _MEASURES.items():
             repetitions = by_method(part, column)
             if repetitions.empty:
                 continue
             best = level_with_best(repetitions, TEST_OVER_TRAIN, measure != "MSE")
-            for method in repetitions:
+            main = int(measure == ("C-index" if numbers else "AUC"))
+            at = {"dataset": dataset, "setting": setting, "measure": measure, "main": main}
+            at["source"] = part["source"].iloc[0]
+            for method in methods:
+                if method not in repetitions:
+                    rows.append({"method": method, "remark": why[method], **at})
+                    continue
                 own, values = part[part["method"] == method], repetitions[method].dropna()
+                n_train = int(own["n_train"].iloc[0])
+                fewer = f"fitted to {n_train:,} of {most:,} training pairs"
                 rows.append(
-                    {
-                        "dataset": dataset,
-                        "setting": setting,
+                    at
+                    | {
                         "method": method,
-                        "measure": measure,
                         "mean": values.mean(),
                         "±": half_width(values, TEST_OVER_TRAIN),
                         "best": int(method in best),
                         "repetitions": len(values),
-                        "n_train": int(own["n_train"].iloc[0]),
+                        "n_train": n_train,
                         "n_test": int(part["n_test"].iloc[0]),
                         "chosen": next(iter(own["chosen"].mode()), ""),
                         "grid edges": own["grid_edges"].mean(),
                         "seconds": (own["choosing_cpu"] + own["fitting_cpu"]).median(),
-                        "source": part["source"].iloc[0],
+                        "remark": fewer if n_train < most else "",
                     }
                 )
     return pd.DataFrame([*rows, *_choices_at_ends(frame)])
+
+
+def _why_not_run(name, dataset, setting, numbers, n_train, spec, told):
+    """Why a method has no score: by its parameters, or as the measurement has ``told``."""
+    entry = spec["methods"].get(name, {})
+    for line in told:  # a package that is not installed
+        if line.startswith(f"{entry.get('solver')} was skipped"):
+            return f"{name}: {line.partition(': ')[2]}"
+    kinds = {"classes": False, "numbers": True}
+    if kinds.get(entry.get("labels"), numbers) != numbers:
+        there = "affinities" if numbers else "classes"
+        return f"{name} is of {entry['labels']}, and these labels are {there}"
+    if entry.get("complete"):
+        cap = spec["train_pairs"].get(dataset.lower(), spec["train_pairs"]["others"])
+        ends = {True: f"at most {cap} are taken", False: "not all are known"}
+        why = "A holds some out" if setting == "A" else ends[n_train == cap]
+        return f"{name} needs all pairs of the training vertices, and {why}"
+    if setting not in entry.get("settings", [setting]):
+        return f"{name} runs in {', '.join(entry['settings'])} alone"
+    for line in told:
+        if line.lower().startswith(f"{dataset}: {name} ".lower()):
+            return line.partition(": ")[2]
+    return f"the tables have no row of {name}"
 
 
 def _choices_at_ends(frame):
