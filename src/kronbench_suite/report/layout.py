@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from statistics import median
 
 import pandas as pd
 
@@ -107,7 +108,9 @@ def arrange(item: Item, table: pd.DataFrame, skipped: Sequence[str] = ()) -> lis
         note = f"Not run: {'; '.join(dict.fromkeys(skipped))}."
         grids[-1] = replace(grids[-1], notes=(*grids[-1].notes, note))
     if grids and item.keeps_predictions:
-        made = [(name_of(part), _predictions(item, part), item.command(part)) for part in item.parts]
+        made = [
+            (name_of(part), _predictions(item, part), item.command(part)) for part in item.parts
+        ]
         grids[-1] = replace(grids[-1], made=tuple(made))
     return grids
 
@@ -161,10 +164,14 @@ def _grid(item, panel, table, texts):
     for (name, *_), group in compared.items():
         cells |= _level(values[name], group, cells)
 
-    # Notes below: that of the layout, why cells are empty, then those of single lines of the table.
+    # Notes below: that of the layout, why cells are empty, then those of single lines.
     notes = [panel["note"]] if "note" in panel else []
-    why = [cell.remark for cell in cells.values() if cell.remark and "not run" in cell.stamps]
-    notes += [f"Not run: {'; '.join(dict.fromkeys(why))}."] if why else []
+    why = {}
+    for (line, _), cell in cells.items():
+        if cell.remark and "not run" in cell.stamps:
+            why.setdefault(cell.remark, {})[_written(down, line)[-1]] = None
+    said = [f"{', '.join(labels)}: {remark}" for remark, labels in why.items()]
+    notes += [f"Not run: {'; '.join(said)}."] if said else []
     if "notes" in panel:
         notes += [
             f"{', '.join(map(format_entry, key))}: {record[panel['notes']]}."
@@ -202,19 +209,22 @@ def _level(spec, group, cells):
             place: replace(cells[place], best=len(group) > 1 and cells[place].text == best)
             for _, place in group
         }
-    intervals = []
-    for record, _ in group:
-        half = record[spec["spread"]] if is_number(record[spec["spread"]]) else 0.0
-        intervals.append([record[spec["ours"]] + side * half for side in (-1, 0, 1)])
-    low, high = min(map(min, intervals)), max(map(max, intervals))
+    # The scale has all numbers, and the intervals of half of them at least.
+    means = [record[spec["ours"]] for record, _ in group]
+    halves = [record[spec["spread"]] for record, _ in group]
+    halves = [half if is_number(half) else 0.0 for half in halves]
+    low, high = (end(means) + side * median(halves) for end, side in ((min, -1), (max, 1)))
     return {
         place: replace(
             cells[place],
             best=record[spec["level"]] == 1,
-            bar=tuple(round(100 * (end - low) / ((high - low) or 1)) for end in interval),
-            key=f"{record[spec['ours']]:.6g}",
+            bar=tuple(
+                round(100 * min(1, max(0, (mean + side * half - low) / ((high - low) or 1))))
+                for side in (-1, 0, 1)
+            ),
+            key=f"{mean:.6g}",
         )
-        for (record, place), interval in zip(group, intervals, strict=True)
+        for (record, place), mean, half in zip(group, means, halves, strict=True)
     }
 
 

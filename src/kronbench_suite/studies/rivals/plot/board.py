@@ -1,5 +1,6 @@
 """The board: each score of each method, and which are tied with the best."""
 
+import numpy as np
 import pandas as pd
 
 from kronbench.intervals import half_width
@@ -43,18 +44,19 @@ def tabulate(frame, item, printed):
         }
         for name, parts in spec["means"].items():
             if lacking := [one for one in parts if one in why]:
-                why[name] = f"{name} needs {lacking[0]}: {why[lacking[0]]}"
+                why[name] = f"needs the scores of {lacking[0]}"
         for measure, column in _MEASURES.items():
             repetitions = by_method(part, column)
             if repetitions.empty:
                 continue
             best = level_with_best(repetitions, TEST_OVER_TRAIN, measure != "MSE")
             main = int(measure == ("C-index" if numbers else "AUC"))
-            at = {"dataset": dataset, "setting": setting, "measure": measure, "main": main}
-            at["source"] = part["source"].iloc[0]
+            source = {"main": main, "source": part["source"].iloc[0]}
             for method in methods:
+                at = {"dataset": dataset, "setting": setting, "method": method, "measure": measure}
                 if method not in repetitions:
-                    rows.append({"method": method, "remark": why[method], **at})
+                    remark = why.get(method, f"has no {measure} there")
+                    rows.append(at | {"mean": np.nan, "remark": remark} | source)
                     continue
                 own, values = part[part["method"] == method], repetitions[method].dropna()
                 n_train = int(own["n_train"].iloc[0])
@@ -62,7 +64,6 @@ def tabulate(frame, item, printed):
                 rows.append(
                     at
                     | {
-                        "method": method,
                         "mean": values.mean(),
                         "±": half_width(values, TEST_OVER_TRAIN),
                         "best": int(method in best),
@@ -74,6 +75,7 @@ def tabulate(frame, item, printed):
                         "seconds": (own["choosing_cpu"] + own["fitting_cpu"]).median(),
                         "remark": fewer if n_train < most else "",
                     }
+                    | source
                 )
     return pd.DataFrame([*rows, *_choices_at_ends(frame)])
 
@@ -83,22 +85,22 @@ def _why_not_run(name, dataset, setting, numbers, n_train, spec, told):
     entry = spec["methods"].get(name, {})
     for line in told:  # a package that is not installed
         if line.startswith(f"{entry.get('solver')} was skipped"):
-            return f"{name}: {line.partition(': ')[2]}"
+            return line.partition(": ")[2]
     kinds = {"classes": False, "numbers": True}
     if kinds.get(entry.get("labels"), numbers) != numbers:
         there = "affinities" if numbers else "classes"
-        return f"{name} is of {entry['labels']}, and these labels are {there}"
+        return f"of {entry['labels']}, and these labels are {there}"
     if entry.get("complete"):
         cap = spec["train_pairs"].get(dataset.lower(), spec["train_pairs"]["others"])
-        ends = {True: f"at most {cap} are taken", False: "not all are known"}
+        ends = {True: f"at most {n_train:,} are taken", False: "not all are known"}
         why = "A holds some out" if setting == "A" else ends[n_train == cap]
-        return f"{name} needs all pairs of the training vertices, and {why}"
+        return f"needs all pairs of the training vertices, and {why}"
     if setting not in entry.get("settings", [setting]):
-        return f"{name} runs in {', '.join(entry['settings'])} alone"
+        return f"of {' and '.join(entry['settings'])} alone"
     for line in told:
         if line.lower().startswith(f"{dataset}: {name} ".lower()):
-            return line.partition(": ")[2]
-    return f"the tables have no row of {name}"
+            return line[len(f"{dataset}: {name} ") :]
+    return "the measurement has no row of it"
 
 
 def _choices_at_ends(frame):
