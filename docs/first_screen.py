@@ -9,9 +9,8 @@ from pathlib import Path
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from results import matrix
 
-from kronbench_suite.report.verdicts import read_verdicts
+from kronbench_suite.report.verdicts import matrix, read_verdicts
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "results"

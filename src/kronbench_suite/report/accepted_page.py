@@ -1,4 +1,4 @@
-"""All pictures and tables of an accepted run with its page, without data and without measuring."""
+"""All pictures and tables of an accepted run with its pages, without data and without measuring."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw_accepted(plan: Plan) -> str:
         for items in (measured, gathered):
             ready = [item for item in items if all(file.exists() for file in item.drawn_from)]
             failures += filter(None, pool.map(_drawn, ready))
-    return "\n".join([write_report(plan), *failures])
+        return "\n".join([write_report(plan, pool.map), *failures])
 
 
 def _drawn(item: Item) -> str:

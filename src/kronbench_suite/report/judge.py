@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,17 +72,25 @@ class Verdict:
         return self.verdict == UNTESTED and self.measured.startswith(_SURROGATE)
 
 
-def judge_all(claims: list[dict], plan: Plan) -> list[Verdict]:
-    """A verdict for each claim; see ``judge``."""
-    verdicts, tables = [], {}
-    for claim in claims:
-        # Many claims stand on one table, which is read once.
+def judge_all(claims: list[dict], plan: Plan, each: Callable = map) -> list[Verdict]:
+    """A verdict for each claim; see ``judge``. ``each`` maps as ``map`` does, perhaps in parallel."""
+    # Many claims stand on one table, which is read once.
+    places: dict[str, list[int]] = {}
+    for place, claim in enumerate(claims):
         source = repr([claim.get(key) for key in ("paper", "item", "also", "reads")])
-        if source not in tables:
-            items = (other_data_of(plan.item(claim["paper"], name)) for name in _names(claim))
-            others = {dataset: text for item in items for dataset, text in item.items()}
-            tables[source] = rows_of(claim, plan), others
-        frame, other_data = tables[source]
+        places.setdefault(source, []).append(place)
+    groups = [[claims[place] for place in of_table] for of_table in places.values()]
+    judged = itertools.chain(*each(functools.partial(_judge_group, plan), groups))
+    by_place = dict(zip(itertools.chain(*places.values()), judged, strict=True))
+    return [by_place[place] for place in range(len(claims))]
+
+
+def _judge_group(plan, claims):
+    """Verdicts on claims that read the same tables."""
+    frame, verdicts = rows_of(claims[0], plan), []
+    items = (other_data_of(plan.item(claims[0]["paper"], name)) for name in _names(claims[0]))
+    other_data = {dataset: text for item in items for dataset, text in item.items()}
+    for claim in claims:
         # How long the work waited for a processor stands in the measurements alone.
         waiting = np.nan
         if claim.get("timing") and disturbed(frame):
@@ -130,7 +140,7 @@ def _reason(claim, plan):
         else:
             ends = f"{format_number(column.min())} to {format_number(column.max())}"
             shown = f"{ends}, {len(column)} rows"
-    text = f"; {claim['because']['text']} ({entry['item']}, {value} where {where}: {shown})"
+    text = f"; {claim['because']['text']} ({entry['item']}, {value}: {shown})"
     return claim["because"]["cause"], text
 
 
@@ -178,7 +188,7 @@ def _rows_selected(claim, frame, scale, other_data):
     if claim["whose"] != OURS:
         rows = rows[rows["source"] != "own"]
     if rows.empty:
-        raise NotMeasured(f"no such rows at this scale: {where or 'the table is empty'}")
+        raise NotMeasured("no such rows at this scale")
     # The columns that the check names.
     named = [claim["check"][key] for key in _NAMES_A_COLUMN if key in claim["check"]]
     for column in (judged_column(claim["check"]), *named, *claim["check"].get("by", ())):
@@ -262,22 +272,32 @@ def _whatever_the_load(kind, rows, arguments, result, waiting):
     return f"; the same whatever a busy machine does to a time, at most {load:.2g} times"
 
 
-def control(claims: list[dict], plan: Plan) -> dict[str, dict[str, Counter]]:
+def control(claims: list[dict], plan: Plan, each: Callable = map) -> dict[str, dict[str, Counter]]:
     """Verdicts on printed numbers that are right, and on those that are swapped with others.
 
     By the kind of check, then "right" and "wrong"; only what was judged counts.
     """
-    counts = {}
-    for claim in claims:
-        arguments = dict(claim.get("check", {}))
-        kind, where = arguments.pop("kind", None), arguments.pop("where", None)
-        if kind not in PRINTED or "among" not in arguments:
-            continue
-        # Rows may be missing at this scale, or be surrogates.
-        frame = rows_of(claim, plan)
-        if judge(claim, frame, plan.scale).verdict != UNTESTED:
-            rows = frame.query(where) if where else frame
-            of_kind = counts.setdefault(kind, {"right": Counter(), "wrong": Counter()})
-            for pairing, verdict in swapped(rows, frame, kind, arguments):
-                of_kind[pairing][verdict] += 1
+    counts: dict[str, dict[str, Counter]] = {}
+    compared = [
+        claim
+        for claim in claims
+        if "among" in claim.get("check", {}) and claim["check"]["kind"] in PRINTED
+    ]
+    for claim, found in zip(compared, each(functools.partial(_swapped, plan), compared), strict=True):
+        for pairing, verdict in found:
+            of_kind = counts.setdefault(
+                claim["check"]["kind"], {"right": Counter(), "wrong": Counter()}
+            )
+            of_kind[pairing][verdict] += 1
     return counts
+
+
+def _swapped(plan, claim):
+    """The verdicts with the right printed number and with wrong ones, if the claim is judged."""
+    arguments = dict(claim["check"])
+    kind, where = arguments.pop("kind"), arguments.pop("where", None)
+    # Rows may be missing at this scale, or be surrogates.
+    frame = rows_of(claim, plan)
+    if judge(claim, frame, plan.scale).verdict == UNTESTED:
+        return []
+    return list(swapped(frame.query(where) if where else frame, frame, kind, arguments))

@@ -1,20 +1,29 @@
-"""The report: one self-contained page for a run, and the lines that end the run."""
+"""The report: an overview, a page of claims, one page for each item; the lines that end the run.
+
+Each page has its style, pictures and data inside, so that it can be sent alone.
+"""
 
 from __future__ import annotations
 
 import base64
 import collections
 import dataclasses
+import gzip
+import io
+import itertools
 import re
+import shutil
 import struct
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pandas as pd
+import yaml
+from PIL import Image
 
 from kronbench import __version__
 from kronbench.errors import InputError
-from kronbench.files import checked, read_json, replacing_all, write_text
+from kronbench.files import checked, read_json, replacing_all
 from kronbench.yaml_files import read_yaml
 from kronbench_suite.report.claim_files import load_statements
 from kronbench_suite.report.judge import Verdict, control, judge_all
@@ -33,9 +42,10 @@ from kronbench_suite.report.verdicts import (
     UNDECIDED,
     UNTESTED,
     VERDICTS,
+    matrix,
     moved_since_accepted,
 )
-from kronbench_suite.resources import ADDED_PAPERS, package_path
+from kronbench_suite.resources import ADDED_PAPERS, package_path, paper_folder
 from kronbench_suite.runner.accepted_tables import UNKNOWN, changed_since
 from kronbench_suite.runner.columns import columns_shown
 from kronbench_suite.runner.items import RESULTS, Plan, measurements
@@ -56,85 +66,118 @@ _TITLES = {
     OURS: "claims of our own",
 }
 _ASKS = {THESE_DATA: "on these data", NEW_DATA: "for new data"}
-# Verdicts that are folded below an item, since no reader has to act on them.
-_FOLDED = (HOLDS, UNTESTED)
-# Items at the top, as far as the run has them: printed numbers, the board, the time ladder.
-_PICTURES = ("airola/figure-7", "rivals/figure-2", "performance/figure-3")
+# Pictures of the overview, as far as the run has them on real data.
+_PICTURES = ("airola/figure-7", "rivals/figure-2", "stock/figure-4")
 # What a citation begins with: "A. Author, B. C. Other, ", or nothing.
 _AUTHORS = re.compile(r"(?:(?:[A-Z]\. )+[^,]+, )*")
+_COUNTS = "no one two three four five six seven eight nine".split()
 _FEW_CLAIMS = 8  # contradicted ones that are told one by one at the end of a run
+_FEW_ROWS = 200  # of a figure, whose numbers are shown below it
+_LARGE = 1 << 18  # bytes of a file that a page holds compressed
+# What the technical part of a page tells of a claim.
+_CHECKED = ("item", "also", "reads", "check", "not_at", "untestable", "because")
 
 
-def write_report(plan: Plan) -> str:
-    """Judge the claims; write the page, ``claims.csv`` and ``summary.txt``.
+def write_report(plan: Plan, each: Callable = map) -> str:
+    """Judge the claims; write the pages, ``claims.csv`` and ``summary.txt``.
 
-    Of a run that is not finished only ``part.html`` is written, the page of what is there; the
-    page of accepted tables is whole in any case. Returns the summary: what was rendered, what is
-    missing or rests on surrogates, verdicts that moved since the accepted run, what was skipped.
+    Of a run that is not finished only the pages of what is there are written, into ``part/``; those
+    of accepted tables are whole in any case. ``each`` maps as ``map`` does, perhaps in parallel.
+    Returns the summary: what was rendered, what is missing or rests on surrogates, verdicts that
+    moved since the accepted run, what was skipped.
     """
     # Claims are judged if all their items are finished; the whole plan and its statements stay.
     statements = load_statements(plan)
-    missing = [f"{item.paper} {item.name}" for item in plan.items if not item.finished]
+    missing = [item for item in plan.items if not item.finished]
     whole, all_statements = plan, statements
     if missing:
         statements, plan = _finished_part(statements, plan)
-    verdicts = judge_all(statements.claims, plan)
-    # The page of accepted tables also shows the claims whose items are not there.
+    verdicts = judge_all(statements.claims, plan, each)
+    facts = {"control": control(statements.claims, plan, each)}
+    # The pages of accepted tables also show the claims whose items are not there.
     if missing and plan.from_accepted:
         judged = {verdict.id: verdict for verdict in verdicts}
         none = Outcome(UNTESTED, NOT_RUN)
         claims = all_statements.claims
         verdicts = [judged.get(claim["id"]) or Verdict.on(claim, none) for claim in claims]
+        plan = dataclasses.replace(plan, papers=whole.papers)
+        statements = all_statements
     # The table of verdicts, and what moved in it since the accepted run.
     columns = [field.name for field in dataclasses.fields(Verdict)]
     table = pd.DataFrame(map(dataclasses.asdict, verdicts), columns=columns).set_index("id")
     moved = moved_since_accepted(plan, table)
     if missing and moved:
         moved = [move for move in moved if move.now and move.measured_now != NOT_RUN]
-    # The page: of the claims first what a reader of them looks for.
+    # The pages: of the claims first what a reader of them looks for.
     verdicts.sort(key=lambda v: (CONTRADICTED, UNDECIDED, UNTESTED, HOLDS).index(v.verdict))
-    # A page on a paper from outside does not tell what the run lacks of the others.
+    # Those on a paper from outside do not tell what the run lacks of the others.
     added = ADDED_PAPERS.keys() & plan.papers
-    shown = [name for name in missing if not added or name.split()[0] in added]
-    facts = _facts(statements.claims, verdicts, plan, whole)
-    facts |= {"missing": shown, "part": bool(missing)}
-    template = templates().get_template("page.html.j2")
-    page = template.render(
-        **facts,
-        inconsistencies=(all_statements if plan.from_accepted else statements).inconsistencies,
-        moved=None if moved is None else [str(m) for m in moved if not m.timed],
-        clock=[str(move) for move in moved or () if move.timed],
-    )
-    # The files: an unfinished run has the page of what is there, beside an earlier whole one.
+    shown = [item for item in missing if not added or item.paper in added]
+    part = bool(missing) and not plan.from_accepted
+    facts |= _facts(statements.claims, verdicts, plan, whole)
+    facts |= {"missing": [f"{item.paper} {item.name}" for item in shown], "part": part}
+    facts |= {"matrix": matrix(table), "inconsistencies": statements.inconsistencies}
+    facts["moved"] = None if moved is None else [str(m) for m in moved if not m.timed]
+    facts["clock"] = [str(move) for move in moved or () if move.timed]
+    pages = {"index.html": "overview", "claims.html": "claims"}
+    texts = {name: _filled(template, facts) for name, template in pages.items()}
+    for entry in facts["entries"]:
+        texts[entry["item"].page] = _filled("item", facts, **entry)
+    # The files: an unfinished run has the pages of what is there, beside earlier whole ones.
     summary = _summary_text(moved, facts)
-    part = plan.report / "part.html"
-    if missing and not plan.from_accepted:
-        write_text(part, page)
-        return f"{summary}\npage of what is there: {part}"
-    part.unlink(missing_ok=True)
-    summary += f"\npage: {RESULTS / plan.results.name / 'report' / 'index.html'}"
-    names = ("index.html", "claims.csv", "summary.txt")
-    with replacing_all(plan.report / name for name in names) as (new_page, claims, told):
-        new_page.write_text(page, encoding="utf-8")
-        table.to_csv(claims)
-        told.write_text(summary + "\n", encoding="utf-8")
+    part_folder = plan.report / "part"
+    shutil.rmtree(part_folder, ignore_errors=True)
+    folder = part_folder if part else plan.report
+    shown_folder = folder if part else RESULTS / plan.results.name / "report"
+    summary += f"\npage{' of what is there' if part else ''}: {shown_folder / 'index.html'}"
+    if not part:
+        texts |= {"claims.csv": table.to_csv(), "summary.txt": summary + "\n"}
+    with replacing_all(folder / name for name in texts) as temporaries:
+        for temporary, text in zip(temporaries, texts.values(), strict=True):
+            temporary.write_text(text, encoding="utf-8")
+    for file in folder.glob("*.html"):  # the page of an item that is no more
+        if file.name not in texts:
+            file.unlink()
     return summary
 
 
+def _filled(template, facts, **more):
+    return templates().get_template(f"{template}.html.j2").render(**facts | more)
+
+
 def _facts(claims, verdicts, plan, whole):
-    """What the page tells of the plan of the finished items, and of the accepted parts of all."""
-    facts = {"plan": plan, "verdicts": verdicts, "control": control(claims, plan)}
-    facts |= {"order": VERDICTS, "causes": _CAUSES, "asks": _ASKS, "folded": _FOLDED}
-    # The items with all that is shown of them, by paper; findings and pictures at the top.
-    entries = [_item_facts(item, verdicts) for item in plan.items]
-    by_name = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in entries}
-    facts["papers"] = []
+    """What the pages tell of the plan of the finished items, and of the accepted parts of all."""
+    facts = {"plan": plan, "verdicts": verdicts}
+    facts |= {"order": VERDICTS, "causes": _CAUSES, "asks": _ASKS}
+    # The items with all that is shown of them, by paper; of accepted tables those that lack, too.
+    checks = {claim["id"]: _technical(claim) for claim in claims}
+    wanted = whole.items if plan.from_accepted else plan.items
+    entries = [_item_facts(item, verdicts, checks, plan) for item in wanted]
+    for before, entry in itertools.pairwise(entries):
+        before["after"], entry["before"] = entry, before
+    facts["entries"], measured = entries, [entry for entry in entries if entry["record"]]
+    facts["page_of"] = {(entry["item"].paper, entry["item"].name): entry for entry in entries}
+    by_name = {f"{entry['item'].paper}/{entry['item'].name}": entry for entry in measured}
+    facts["papers"], n_papers = [], 0
     for key, paper in plan.papers.items():
         authors = _AUTHORS.match(paper["citation"])[0].rstrip(", ")
         of_paper = [entry for entry in entries if entry["item"].paper == key]
+        study = "studies" in paper_folder(key).package
+        n_papers += 0 if study else 1 + ("counterparts" in paper)
         facts["papers"].append({"key": key, **paper, "authors": authors, "entries": of_paper})
-    facts["findings"] = [finding for finding in findings() if finding["item"] in by_name]
-    facts["pictures"] = [by_name[name] for name in _PICTURES if name in by_name]
+        facts["papers"][-1]["study"] = study
+    facts["n_papers"] = _COUNTS[n_papers] if n_papers < len(_COUNTS) else n_papers
+    facts["findings"] = [
+        finding | {"entry": by_name[finding["item"]]}
+        for finding in findings()
+        if finding["item"] in by_name
+    ]
+    pictures = [by_name[name] for name in _PICTURES if name in by_name]
+    facts["pictures"] = [
+        entry | {"small": _small(entry["item"].output("png"))}
+        for entry in pictures
+        if not entry["record"]["surrogates"]
+    ]
     # Verdicts in groups: whose claims they are, and whether they ask of these data or of new ones.
     facts["groups"] = {
         f"{title}, {where}": [v for v in verdicts if (v.whose, v.asks) == (whose, asks)]
@@ -161,21 +204,27 @@ def _facts(claims, verdicts, plan, whole):
             changed[why].append(f"{item.paper} {item.name} {part}")
     facts |= {"changed": changed, "unknown": UNKNOWN, "n_parts": len(measurements(whole))}
     # Where the numbers come from: machines, and data that are surrogates, or the user's own.
-    sidecars = [sidecar for entry in entries for sidecar in entry["sidecars"]]
+    sidecars = [sidecar for entry in measured for sidecar in entry["sidecars"]]
     places = [sidecar["environment"] for sidecar in sidecars]
     cpus = dict.fromkeys(f"{place['cpu']}, {place['cores']} cores" for place in places)
     date = max(str(place["time"]) for place in places)[:10]
     facts |= {"machine": {"cpu": " and ".join(cpus), "date": date}, "surroundings": places[0]}
-    resting = [entry for entry in entries if entry["record"]["surrogates"]]
+    resting = [entry for entry in measured if entry["record"]["surrogates"]]
     surrogates = {name for entry in resting for name in entry["record"]["surrogates"]}
     sources = [sidecar["data"] or {} for sidecar in sidecars]
     own = {source["name"] for source in sources if source.get("source") == "own"}
     facts |= {"resting": resting, "surrogates": sorted(surrogates), "own": sorted(own)}
     # What was left out, and the seconds of all measurements.
-    skipped = where_skipped((entry["name"], entry["record"]["skipped"]) for entry in entries)
-    measured = [entry for entry in entries if entry["item"].has_tables]
-    seconds = sum(entry["record"]["seconds"] for entry in measured)
+    skipped = where_skipped((entry["name"], entry["record"]["skipped"]) for entry in measured)
+    timed = [entry for entry in measured if entry["item"].has_tables]
+    seconds = sum(entry["record"]["seconds"] for entry in timed)
     return facts | {"skipped": skipped, "seconds": seconds}
+
+
+def _technical(claim):
+    """How a claim is selected and checked, as its file says it."""
+    told = {key: claim[key] for key in _CHECKED if key in claim}
+    return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=100)
 
 
 def findings() -> list[dict]:
@@ -212,23 +261,45 @@ def _finished_part(statements, plan):
     return dataclasses.replace(statements, claims=claims, inconsistencies=named), part
 
 
-def _item_facts(item, verdicts):
-    """Everything that the page shows of an item."""
+def _item_facts(item, verdicts, checks, plan):
+    """Everything that the pages show of an item; of one that is not measured its words."""
+    claims = [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)]
+    caption = sentences(item.caption)
+    shown = {"item": item, "name": f"{item.paper} {item.name}", "label": _label(item)}
+    shown |= {"claims": claims, "checks": checks, "paper": plan.papers[item.paper]}
+    shown |= {"seen": " ".join(caption[:2]), "how": " ".join(caption[2:])}
+    shown |= {"record": None, "before": None, "after": None, "rows": None, "grids": ()}
+    if not item.finished:
+        return shown
     record = read_json(
         item.output("json"), kind=str, surrogates=list, skipped=list, seconds=int | float
     )
-    shown = {"rows": None, "size": None}
+    table = read_numbers(item)
     if record["kind"] == "figure":
         picture = checked(item.output("png"))
-        shown["picture"] = base64.b64encode(picture).decode()
+        shown["picture"] = _data_address("png", picture)
         # Width and height stand in the header of a PNG; with them the page keeps its place.
         shown["size"] = struct.unpack(">II", picture[16:24])
     else:
-        table = read_numbers(item)
+        # Links to predictions would lead out of the folder.
+        shown["grids"] = [
+            dataclasses.replace(
+                grid,
+                cells=[[dataclasses.replace(cell, link="") for cell in row] for row in grid.cells],
+                made=tuple((part, "", command) for part, _, command in grid.made),
+            )
+            for grid in arrange(item, table, record["skipped"])
+        ]
+    if record["kind"] == "table" or len(table) <= _FEW_ROWS:
         shown["columns"] = list(table)
         shown["rows"] = long_table(table, columns_shown(item).timed)
-        shown["grids"] = arrange(item, table, record["skipped"])
-        shown["markdown"] = checked(item.output("md")).decode()
+    # Its files in the page: what is large, compressed.
+    shown["files"] = {}
+    for kind in ("csv", "md" if record["kind"] == "table" else "pdf"):
+        content, name = checked(item.output(kind)), f"{item.page[:-5]}.{kind}"
+        if len(content) > _LARGE and kind != "md":
+            content, name = gzip.compress(content, mtime=0), f"{name}.gz"
+        shown["files"][name] = _data_address(kind, content)
     # A damaged table ends the page, also where only a picture shows it.
     for part in item.parts:
         checked(item.table(part))
@@ -241,15 +312,30 @@ def _item_facts(item, verdicts):
         source = sidecar["data"] or {"source": "generated", "files": []}
         sums = [f"sha256 {file['sha256'][:12]}" for file in source["files"]]
         data.append(f"{sidecar['part']} ({', '.join([source['source'], *sums])})")
-    caption = sentences(item.caption)
-    name = f"{item.paper} {item.name}"
-    citation = f"Kronbench {__version__}, {name}, scale {item.scale}, "
+    citation = f"Kronbench {__version__}, {shown['name']}, scale {item.scale}, "
     citation += f"seed {item.parameters['seed']}, {'; '.join(places)}, {last}; "
     citation += f"data: {', '.join(data)}"
-    claims = [v for v in verdicts if (v.paper, v.item) == (item.paper, item.name)]
-    shown |= {"item": item, "name": name, "record": record, "sidecars": sidecars}
-    shown |= {"seen": " ".join(caption[:2]), "how": " ".join(caption[2:])}
-    return shown | {"claims": claims, "citation": citation}
+    return shown | {"record": record, "sidecars": sidecars, "citation": citation}
+
+
+def _label(item):
+    """What readers call an item: "Table 4 (2016)"."""
+    group, _, name = item.name.rpartition("/")
+    kind, _, number = name.partition("-")
+    return f"{kind.capitalize()} {number}".rstrip() + (f" ({group})" if group else "")
+
+
+def _small(picture):
+    """A picture in few colours, so that the overview is small."""
+    new = io.BytesIO()
+    Image.open(picture).convert("RGB").quantize(64).save(new, "PNG", optimize=True)
+    return _data_address("png", new.getvalue())
+
+
+def _data_address(kind, content):
+    """A file as an address."""
+    mime = {"png": "image/png", "pdf": "application/pdf"}.get(kind, "text/plain")
+    return f"data:{mime};base64,{base64.b64encode(content).decode()}"
 
 
 def sentences(text: str) -> list[str]:

@@ -67,6 +67,23 @@ def read_verdicts(path: str | Path) -> pd.DataFrame:
     return verdicts[_COLUMNS].set_index("id")
 
 
+def matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """How many claims have which verdict, a row for each paper and what its claims ask of.
+
+    Columns are the verdicts on what the papers say, or on its row what the field prints; then, as
+    "12 of 13", how many claims of our own hold.
+    """
+    own = verdicts["whose"] == OURS
+    row = [verdicts["paper"], verdicts["asks"]]
+    counts = pd.crosstab([column[~own] for column in row], verdicts["verdict"][~own])
+    rows = pd.MultiIndex.from_frame(verdicts[["paper", "asks"]].drop_duplicates())
+    counts = counts.reindex(index=rows, columns=VERDICTS, fill_value=0).astype(object)
+    held = (verdicts["verdict"] == HOLDS)[own].groupby([column[own] for column in row])
+    held = held.agg(["sum", "size"]).reindex(rows, fill_value=0)
+    counts["our own"] = [f"{held} of {of}" if of else "0" for held, of in held.to_numpy()]
+    return counts
+
+
 def moves(
     before: pd.DataFrame, now: pd.DataFrame, short_items: Collection[str] = ()
 ) -> list[Move]:

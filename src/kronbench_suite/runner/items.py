@@ -107,6 +107,11 @@ class Item:
         return self.folder / f"{self.name}.{suffix}"
 
     @property
+    def page(self) -> str:
+        """The file name of its page, beside the overview."""
+        return f"{self.paper}-{self.name.replace('/', '-')}.html"
+
+    @property
     def finished(self) -> bool:
         """Whether all of its files are there, and those of the items that it takes numbers of."""
         files = [*map(self.output, self.kinds), *self.drawn_from]
@@ -183,8 +188,14 @@ class Plan:
 
     @property
     def report(self) -> Path:
-        """The folder of the page."""
+        """The folder of the pages."""
         return self.results / "report"
+
+    @property
+    def pages(self) -> list[Path]:
+        """The overview, the page of all claims, and one page for each item."""
+        names = ["index.html", "claims.html", *(item.page for item in self.items)]
+        return [self.report / name for name in names]
 
     @property
     def accepted(self) -> Path:
