@@ -52,6 +52,8 @@ def draw(frame, item):
         for reg, marker in markers.items()
     ]
     handles += [_sign(marker, **look) for marker, look in _REMARKS.items() if marker in used]
+    if "_" in used:  # the end of a whisker
+        handles.append(_sign("|", ms=8, label="range of the repeats"))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
     return figure
 

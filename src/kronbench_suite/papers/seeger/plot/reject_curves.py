@@ -30,6 +30,7 @@ def draw(frame, item):
             band = mean - std, mean + std
             panel.fill_between(mean.index, *band, color=look["color"], alpha=0.15, lw=0)
         panel.set_xlabel("test points predicted")
+    axes[0, 0].fill_between([], [], color="0.5", alpha=0.3, lw=0, label="one standard deviation")
     partitions = frame["partition"].nunique()
     axes[0, 0].set_ylabel("errors, share of all test points")
     axes[0, 0].legend(title="test error, none rejected", loc="upper left")

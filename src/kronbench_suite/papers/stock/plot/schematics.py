@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from kronbench_suite.report.style import ROLES, new_figure
@@ -59,6 +60,7 @@ def _prediction_settings(frame):
         Patch(fc=colour, alpha=0.75, label=f"{label} ({counts[role]})")
         for role, (colour, label) in _SETTINGS.items()
     ]
+    handles.append(Line2D([], [], marker="o", ms=2.2, ls="", color="black", label="interaction"))
     figure.legend(handles=handles, loc="outside right center")
     return figure
 

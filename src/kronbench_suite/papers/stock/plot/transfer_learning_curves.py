@@ -43,6 +43,7 @@ APART = "tasks apart"
 SIGNS = (
     {"marker": "o", "ls": "", "ms": 4, "mfc": "none", "label": "a weight at an end of its grid"},
     {"ls": ":", "lw": 0.8, "label": "chance"},
+    {"lw": 6, "alpha": 0.2, "label": "one standard deviation"},
 )
 
 
@@ -108,7 +109,7 @@ def draw(frame, item):
         column[-1].set_xlabel("training proteins")
         shared_legend(column[-1], column, loc="upper left", bbox_to_anchor=(-0.1, -0.42))
     signs = [Line2D([], [], color="0.3", **look) for look in SIGNS]
-    figure.legend(handles=signs, loc="outside lower center", ncols=2)
+    figure.legend(handles=signs, loc="outside lower center", ncols=3)
     return figure
 
 

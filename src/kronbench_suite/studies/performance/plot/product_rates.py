@@ -32,6 +32,7 @@ def draw(frame, item):
         panel.set(title=title, xlabel="pairs n", ylabel=unit)
         log_ticks(panel.xaxis)
         log_ticks(panel.yaxis)
+    seconds.plot([], [], "|", ms=8, color="0.4", label="range of the repeats")
     remark = ",\npartly busy machine" if disturbed(chosen) else ""
     title = f"{dtype}, {threads} threads{remark}"
     shared_legend(figure, axes, loc="outside right center", title=title, alignment="left")

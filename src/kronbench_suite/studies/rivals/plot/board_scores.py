@@ -26,13 +26,14 @@ _KINDS = {  # their colours and methods
 COLOURS = {method: colour for colour, methods in _KINDS.values() for method in methods}
 
 
-def legend(figure, filled, empty):
-    """The kinds of methods by their colours, and what points that are filled or empty say."""
+def legend(figure, filled, empty, *more):
+    """The kinds of methods by their colours, what filled and empty points say, and ``more``."""
     looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
     looks += [{"color": "black", "label": filled}]
     looks += [{"color": "black", "mfc": "white", "label": empty}]
-    handles = [Line2D([], [], marker="o", ms=4, ls="", **look) for look in looks]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    looks = [{"marker": "o", "ms": 4, "ls": "", **look} for look in (*looks, *more)]
+    handles = [Line2D([], [], **look) for look in looks]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
 def measure_of(frame):

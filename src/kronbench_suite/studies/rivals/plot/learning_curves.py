@@ -26,5 +26,6 @@ def draw(frame, item):
             panel.set_title(TITLES[setting])
     for panel in axes[-1]:
         panel.set_xlabel("training pairs")
+    axes.flat[0].plot([], [], "|", ms=8, color="0.4", label="95 % interval")
     shared_legend(figure, axes, loc="outside lower center", ncols=3)
     return figure

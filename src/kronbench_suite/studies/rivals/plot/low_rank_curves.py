@@ -51,5 +51,6 @@ def draw(frame, item):
     axes[0, 0].set_ylabel("error − full kernel's")
     for panel in axes[1:, 0]:
         panel.set_ylabel("test error")
-    shared_legend(figure, axes, loc="outside lower center", ncols=5)
+    axes[0, 0].fill_between([], [], color="0.5", alpha=0.3, lw=0, label="95 % interval")
+    shared_legend(figure, axes, loc="outside lower center", ncols=6)
     return figure
