@@ -1,6 +1,7 @@
 """What several tests need."""
 
 import hashlib
+import html
 import io
 import json
 import os
@@ -90,3 +91,32 @@ def due(folder, *arguments, **environment):
     jobs = set(re.findall(r"^due: (.*?)  \(", run.stdout, re.MULTILINE)) - {"all"}
     assert jobs or "Nothing to be done" in run.stdout, run.stdout
     return jobs
+
+
+def check_pages(folder):
+    """Links of the pages of a run lead to pages beside them and to places there; no others do.
+
+    Pictures, styles and scripts are inside.
+    """
+    texts = {path.name: path.read_text() for path in folder.glob("*.html")}
+    ids = {name: set(re.findall(r' id="([^"]*)"', text)) for name, text in texts.items()}
+    for name, text in texts.items():
+        assert not re.search(r'<link|<script src|url\((?!"data:)|@import', text), name
+        for kind, address in re.findall(r'\b(src|href)="([^"]*)"', text):
+            page, _, place = address.partition("#")
+            if not address.startswith("data:"):
+                assert kind == "href", address
+                assert (folder / (page or name)).exists(), f"{name}: {address}"
+            if place:
+                assert place.partition("?")[0] in {"", *ids[page or name]}, f"{name}: {address}"
+    assert len(texts["index.html"].encode()) < 500_000
+    # The numbers of the matrix are those of the claims that they lead to.
+    rows = re.findall(r'<tr role="row" id="claim-[^>]*', texts["claims.html"])
+    rows = [dict(re.findall(r'data-(\w+)="([^"]*)"', row)) for row in rows]
+    found = re.findall(r'href="claims.html#claims\?([^"]*)"[^>]*>(\d+)[^<]*<', texts["index.html"])
+    assert found
+    for query, number in found:
+        wanted = dict(part.split("=") for part in html.unescape(query).split("&"))
+        fits = [row for row in rows if all(v in row[k].split() for k, v in wanted.items())]
+        n_hold = sum(row["verdict"] == "holds" for row in fits)
+        assert int(number) == (n_hold if "verdict" not in wanted else len(fits)), query

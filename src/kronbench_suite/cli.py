@@ -110,7 +110,7 @@ def _add_jobs(add):
     run("part", help="a data set of the item, or 'all' if it has none")
     prepare = add("prepare", _prepare, "put a data set into the results of a run").add_argument
     prepare("name")
-    report = add("report", _report, "judge the claims and write the page, also of a part")
+    report = add("report", _report, "judge the claims and write the pages, also of a part")
     compile_ = add("compile", _compile, "compile what timed jobs need").add_argument
     compile_("--out", type=Path, required=True, help="file that records what was compiled")
     text = "folder of results (default: results/<scale>)"

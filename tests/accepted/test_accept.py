@@ -34,7 +34,7 @@ from kronbench_suite.runner.accepted_tables import (
 from kronbench_suite.runner.items import measurements
 from kronbench_suite.runner.plans import load_plan
 from kronbench_suite.runner.provenance import made_from
-from tests.helpers import ROOT, merged
+from tests.helpers import ROOT, check_pages, merged
 from tests.report.test_report import claim, curves, say, scores, write_results
 
 CLAIM = claim(kind="at_least", value="auc", bound=0.5)
@@ -147,6 +147,7 @@ def test_the_accepted_run_compares_equal_and_makes_its_page_without_it(plan):
     }
     page = (drawn.report / "index.html").read_text()
     assert "Nothing was measured here" in page
+    page = (drawn.report / drawn.items[0].page).read_text()
     assert "revision unknown, a cpu" in page
     assert "configfile config/smoke.yaml" in page, "there is no merged configuration"
 
@@ -169,7 +170,11 @@ def test_the_accepted_smoke_run_is_drawn_without_data(tmp_path, monkeypatch, cap
     summary = capsys.readouterr().out
     assert f"{len(drawn)} items rendered at scale 'smoke'" in summary
     assert "nothing was measured here" in summary
-    assert (plan.of_accepted().report / "index.html").exists()
+    report = plan.of_accepted().report
+    check_pages(report)
+    # Those of the other papers have no accepted tables here.
+    absent = next(item for item in plan.items if item.paper == "airola")
+    assert "Not measured at scale smoke" in (report / absent.page).read_text()
     assert not (tmp_path / "cache").exists()
 
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: filters and order by address, copies, narrow screens, no errors.
+"""The pages in a real browser: filters and order by address, copies, narrow screens, no errors.
 
 What screen readers and keyboards need is checked by axe-core, where ``KRONBENCH_AXE`` names its
 ``axe.min.js``: ``npm install --prefix FOLDER axe-core`` puts it into
@@ -34,11 +34,10 @@ AFTER = """<script>
 setTimeout(() => {
   const rows = [...document.querySelectorAll("#claims-table tbody tr")];
   Object.assign(window.seen, {
-    articles: document.querySelectorAll("article").length,
-    thumbnails: document.querySelectorAll(".thumb img").length,
+    paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
     pictures: [...document.images].every((image) => image.complete && image.naturalWidth > 0),
     shown: rows.filter((row) => !row.hidden).map((row) => row.id),
-    said: document.getElementById("shown").textContent,
+    said: document.getElementById("shown")?.textContent,
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     requests: performance.getEntriesByType("resource").map((entry) => entry.name)
       .filter((name) => !name.startsWith("data:")),
@@ -72,9 +71,9 @@ def page(plan, monkeypatch):
     return plan.report / "index.html"
 
 
-def seen(page, address="", width=1200, after=AFTER, options=()):
-    """What a browser shows at an address of the page."""
-    text = page.read_text()
+def seen(page, address="", width=1200, after=AFTER, options=(), name="claims.html"):
+    """What a browser shows at an address of a page beside the overview."""
+    text = page.with_name(name).read_text()
     watched = page.with_name("watched.html")
     watched.write_text(
         text.replace("<head>", "<head>" + BEFORE).replace("</body>", after + "</body>")
@@ -95,15 +94,18 @@ def opened(address, *options):
     return json.loads(html.unescape(found[1]))
 
 
-def test_everything_is_there_and_nothing_is_asked_for(page):
-    found = seen(page)
+NAMES = ("index.html", "claims.html", "airola-figure-3.html", "airola-table-6.html")
+TABLE = NAMES[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_is_there_and_nothing_is_asked_for(page, name):
+    found = seen(page, name=name)
     assert found["errors"] == []
     assert found["requests"] == []
     assert found["unnamed"] == 0
-    assert found["articles"] == 2
-    assert found["thumbnails"] == 1
     assert found["pictures"]
-    assert found["said"] == "3 of 3 claims"
+    assert found.get("said") == ("3 of 3 claims" if name == "claims.html" else None)
 
 
 def test_the_address_filters_and_sorts(page):
@@ -121,10 +123,11 @@ def test_the_address_filters_and_sorts(page):
     assert found["sorted"][0] == "descending"
 
 
-def test_nothing_is_cut_on_a_phone(page):
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_cut_on_a_phone(page, name):
     # the smallest window of this browser is 500 wide; a frame is as narrow as a phone
     phone = page.with_name("phone.html")
-    seen(page)
+    seen(page, name=name)
     phone.write_text(
         '<iframe src="watched.html" style="width:360px;height:800px" onload="setTimeout(() => '
         "{ document.body.dataset.seen = this.contentDocument.body.dataset.seen; }, 900)"
@@ -144,7 +147,7 @@ def test_a_table_is_set_as_in_the_paper_and_copied_as_its_files(page):
       folded: !document.querySelector(".numbers").checkVisibility(),
     });
     </script>"""
-    found = seen(page, after=read)
+    found = seen(page, after=read, name=TABLE)
     assert found["first"][0] == "KronSVM"
     assert re.search(r"\n0.650‡ ± 0.\d{3} \(0.62\)\n", "\n".join(found["first"]) + "\n")
     assert found["marked"] > 0
@@ -180,7 +183,7 @@ def test_a_table_is_sorted_and_filtered_by_its_numbers(page):
     seen.kept = [field.labels[0].textContent.trim(), line, shown()];
     document.body.dataset.seen = JSON.stringify(seen);
     </script>"""
-    found = seen(page, after=read)
+    found = seen(page, after=read, name=TABLE)
     assert found["heads"] == 2
     assert found["up"] == ["ascending", ["x00", "x01", "x35", "x33", "x02", "x34"]]
     assert found["down"] == ["descending", ["x02", "x33", "x35", "x01", "x00", "x34"]]
@@ -201,16 +204,17 @@ def test_a_table_has_the_width_of_the_window_or_says_that_it_goes_on(page, width
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     });
     </script>"""
-    found = seen(page, width=width, after=read)
+    found = seen(page, width=width, after=read, name=TABLE)
     assert found["wide"] == wide
     assert ("scroll" in found["hint"]) == wide
     assert found["overflow"] <= 0
 
 
 @pytest.mark.skipif(AXE is None, reason="KRONBENCH_AXE names no axe.min.js of axe-core")
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [1200, 500])
 @pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
-def test_nothing_stands_in_the_way_of_a_screen_reader(page, width, scheme):
+def test_nothing_stands_in_the_way_of_a_screen_reader(page, width, scheme, name):
     shutil.copy(AXE, page.with_name("axe.js"))
     run = """<script src="axe.js"></script><script>
     document.querySelectorAll("details").forEach((part) => { part.open = true; });
@@ -223,7 +227,7 @@ def test_nothing_stands_in_the_way_of_a_screen_reader(page, width, scheme):
     });
     </script>"""
     scheme_option = f"--blink-settings=preferredColorScheme={scheme}"
-    found = seen(page, width=width, after=run, options=[scheme_option])
+    found = seen(page, width=width, after=run, options=[scheme_option], name=name)
     assert found["dark"] == (scheme == 0)
-    assert found["passes"] > 30
+    assert found["passes"] > 20
     assert [entry for entry in found["violations"] if entry[0] != "minor"] == []

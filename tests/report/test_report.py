@@ -1,5 +1,6 @@
 """Items rendered and claims judged from result tables that the test writes itself."""
 
+import base64
 import dataclasses
 import html
 import json
@@ -16,7 +17,7 @@ from kronbench.yaml_files import read_yaml
 from kronbench_suite.report import claim_files, render
 from kronbench_suite.report.page import _CAUSES, write_report
 from kronbench_suite.runner.read_results import read_numbers
-from tests.helpers import seal
+from tests.helpers import check_pages, seal
 
 
 def write_results(item, frame, source="mirror", skipped=(), other_data=()):
@@ -157,12 +158,16 @@ def test_an_item_draws_the_tables_of_another(plan):
         render.render(dataclasses.replace(second, layout=()))
 
 
-def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch):
-    small = plan.item("airola", "figure-3")
-    plan = dataclasses.replace(plan, items=(small,))
+def test_the_pages_are_self_contained_and_say_what_was_not_real(plan, monkeypatch):
+    small, table = plan.item("airola", "figure-3"), plan.item("airola", "table-6")
+    plan = dataclasses.replace(plan, items=(small, table))
     write_results(small, curves(), source="surrogate", skipped=["rls was skipped: not installed"])
+    write_results(table, scores({"KNN": [0.7]}))
     render.render(small)
-    say(monkeypatch, claim(kind="at_least", value="auc", bound=0))
+    render.render(table)
+    say(monkeypatch, claim(kind="at_least", value="auc", bound=0, where="reg > 0 and fold == 0"))
+    (plan.report / "part").mkdir(parents=True)
+    (plan.report / "gone.html").touch()
     summary = write_report(plan)
     page = (plan.report / "index.html").read_text()
     assert "Surrogate data: E, GPCR, IC, Ki" in page
@@ -170,11 +175,24 @@ def test_the_page_is_self_contained_and_says_what_was_not_real(plan, monkeypatch
     assert "rls was skipped" in summary
     assert "surrogate data: E, GPCR, IC, Ki (in airola figure-3)" in summary
     assert f"--forcerun {plan.data_folder('E') / 'data.npz'} " in summary
+    assert "<li>table 1: table-2</li>" in page  # of 2016, which this plan has not
+    assert {path.name for path in plan.report.glob("*")} == {
+        *("airola-figure-3.html", "airola-table-6.html", "index.html", "claims.html"),
+        *("claims.csv", "summary.txt"),
+    }
+    check_pages(plan.report)
+    page = (plan.report / small.page).read_text()
+    assert "Surrogate data: E, GPCR, IC, Ki" in page
     assert small.command("Ki") in page
-    assert '<li>table 1: <a href="#airola-table-2">table-2</a></li>' in page  # of 2016
-    assert 'src="http' not in page
-    assert 'href="http' not in page
     assert "data:image/png;base64," in page
+    # The query stands in the folded technical part alone.
+    before, query, after = html.unescape(page).partition("reg > 0 and fold == 0")
+    assert query
+    assert before.rpartition("<details")[2].startswith(' class="technical">')
+    # The numbers of a page are those of the file.
+    page = (plan.report / table.page).read_text()
+    (held,) = re.findall(r'download="airola-table-6.csv" href="data:[^,]*,([^"]*)"', page)
+    assert base64.b64decode(held) == table.output("csv").read_bytes()
     assert len(pd.read_csv(plan.report / "claims.csv")) == 1
     assert summary.splitlines()[-1] == "page: results/smoke/report/index.html"
 
@@ -207,22 +225,13 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     assert f"  claims of the papers, on these data: {counted}\n" in summary
     assert "  claims of the papers, for new data: 1 undecided, 1 not tested\n" in summary
     assert "  claims of our own, on these data: 1 contradicted\n" in summary
+    check_pages(plan.report)
     page = (plan.report / "index.html").read_text()
     matrix = re.search(r'<table class="matrix">.*?</table>', page, re.DOTALL)[0]
-    rows = [
-        re.findall(r">([^<>]+)</(?:a|span)></t[dh]>|>([^<>]+)</th>", row)
-        for row in matrix.split("<tr>")[1:]
-    ]
-    rows = [["".join(cell) for cell in row] for row in rows]
-    order = ["holds", "undecided", "contradicted", "not tested"]
-    paper = plan.papers["airola"]["title"]
-    assert rows == [
-        order,
-        ["claims of the papers, on these data"], [paper, *"1120"],
-        ["claims of the papers, for new data"], [paper, *"0101"],
-        ["claims of other publications, on these data"], [paper, *"0010"],
-        ["claims of our own, on these data"], [paper, *"0010"],
-    ]  # fmt: skip
+    rows = [re.findall(r"<td.*?</td>", row) for row in matrix.split("<tr>")[3:]]
+    rows = [[re.sub("<[^>]*>", "", cell) for cell in row] for row in rows]
+    # What a paper or a publication says, then how many of our own hold.
+    assert rows == [["these data", *"1130", "0 of 1"], ["new data", *"0101", "0"]]
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     said = "1 holds , 2 are undecided , 2 are contradicted and 1 was not tested ."
     assert f"Of 6 claims of the papers, {said}" in text
@@ -282,19 +291,22 @@ def test_the_page_of_a_part_has_what_is_finished_and_names_the_rest(plan, monkey
     write_results(item, curves())
     render.render(item)
     summary = write_report(plan)
-    part = plan.report / "part.html"
+    part = plan.report / "part" / "index.html"
     page = html.unescape(part.read_text())
+    check_pages(part.parent)
     assert summary.splitlines()[-1] == f"page of what is there: {part}"
     assert "1 item rendered at scale 'smoke'" in summary
     missing = len(plan.items) - 1
     assert f"  missing: {missing} other items\n" in summary
     assert f"{missing} of {len(plan.items)} items are missing" in page
     assert "airola figure-4" in page
-    assert "claim-one" in page
-    assert not {"claim-other", "claim-both"} & set(page.replace('"', " ").split())
+    claims = (part.parent / "claims.html").read_text()
+    assert re.findall(r'<tr role="row" id="([^"]*)"', claims) == ["claim-one"]
     assert [what for what in known if what in page] == ["A figure of the page."]
     # What only a finished run has is not there.
-    assert [path.name for path in plan.report.iterdir()] == ["part.html"]
+    assert [path.name for path in plan.report.iterdir()] == ["part"]
+    pages = {path.name for path in part.parent.iterdir()}
+    assert pages == {"index.html", "claims.html", "airola-figure-3.html"}
 
 
 def test_no_claim_of_a_paper_speaks_of_own_data(plan, monkeypatch):
@@ -307,5 +319,5 @@ def test_no_claim_of_a_paper_speaks_of_own_data(plan, monkeypatch):
     summary = write_report(plan)
     assert "claims of the papers, on these data: 1 holds" in summary
     assert "claims of our own, on these data: 1 contradicted" in summary
-    page = (plan.report / "part.html").read_text()
+    page = (plan.report / "part" / "index.html").read_text()
     assert f"Own data, of which no paper speaks: {own.parts[0]}." in page

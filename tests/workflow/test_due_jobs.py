@@ -20,7 +20,7 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkout")
     helpers.copy_checkout(folder)
     made = [PLAN.report.parent / "compiled.json", PLAN.config_file]
-    made += [PLAN.report / name for name in ("index.html", "claims.csv", "summary.txt")]
+    made += [*PLAN.pages, *(PLAN.report / name for name in ("claims.csv", "summary.txt"))]
     for name in {name for item in PLAN.items for name in item.datasets}:
         made += [PLAN.data_folder(name) / file for file in ("data.npz", "provenance.json")]
     for item in PLAN.items:
@@ -98,7 +98,7 @@ def comment(text):
     return text + "\n# a comment\n"
 
 
-PAGE = {"claims and page"}
+PAGE = {"claims and pages"}
 AIROLA = "src/kronbench_suite/papers/airola/paper.yaml"
 # measurements that take airola's scaling or machines of linalg.lssvm_paths
 WITH_THEM = ("scaling", "minimal_rank", "repeated_ranks", "low_rank")
@@ -113,7 +113,7 @@ EDITS = {
             "src/kronbench_suite/papers/bach/claims/claims.yaml": comment,
             "src/kronbench_suite/papers/airola/claims/section-1.yaml": comment,
             "src/kronbench_suite/report/checks.py": code,
-            "src/kronbench_suite/report/templates/page.html.j2": comment,
+            "src/kronbench_suite/report/templates/overview.html.j2": comment,
             "src/kronbench_suite/runner/items.py": code,
         },
         PAGE,

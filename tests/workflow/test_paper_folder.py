@@ -76,9 +76,11 @@ def test_a_folder_is_planned_measured_drawn_and_judged(tmp_path, monkeypatch):
     assert pd.read_csv(results / "figure-1.csv")["neighbours"].tolist() == [1, 5, 15]
     sidecar = json.loads((results / "tables" / "table-1" / "wine-178.json").read_text())
     assert sidecar["data"]["name"] == "wine-178"
-    page = (results.parent / "report" / "part.html").read_text()
+    pages = results.parent / "report" / "part"
+    page = (pages / "claims.html").read_text()
     assert "The classification performance of RDA" in page
     assert "The nearest neighbour classifies 96.1 % right" in page
+    page = (pages / "index.html").read_text()
     assert "missing" not in done.stdout  # what the run lacks of other papers
     assert "claims.csv" not in page
 
@@ -116,7 +118,7 @@ def test_the_same_folder_copied_inside_is_a_shipped_paper(tmp_path):
     assert "claims of the papers, on these data: 2 holds, 1 contradicted" in said
     assert (
         "The classification performance of RDA"
-        in (tmp_path / "results/smoke/report/part.html").read_text()
+        in (tmp_path / "results/smoke/report/part/claims.html").read_text()
     )
 
 

@@ -56,8 +56,8 @@ def test_smoke_scale_makes_every_item_and_the_page(checkout):
     run = snakemake(checkout, **instructions())
     assert run.returncode == 0, run.stdout
     plan = load_plan(merged("smoke"))
-    page = html.unescape((checkout / plan.report / "index.html").read_text())
     for item in plan.items:
+        page = html.unescape((checkout / plan.report / item.page).read_text())
         for suffix in item.kinds:
             file = checkout / item.output(suffix)
             assert file.stat().st_size > 0

@@ -29,7 +29,7 @@ _PROFILES = {
 _README = """\
 # A run of Kronbench, scale {scale}
 
-Measured from {first} to {last}. `results/{scale}/report/index.html` is its page;
+Measured from {first} to {last}. `results/{scale}/report/index.html` is the overview of its pages;
 each table under `tables/` has a sidecar of parameters, data, versions and machine. The workflow is
 as it lay in the checkout when the archive was made. Left out are data sets, which have their own
 terms, and logs. `sha256sum -c {manifest}` checks the files.

@@ -15,7 +15,7 @@ def draw(frame, item):
         panel.plot(100 * mean.index, mean, color=color, label=f"1rest − {method}")
         panel.fill_between(100 * mean.index, mean - std, mean + std, color=color, alpha=0.15, lw=0)
     panel.axhline(0, color="0.6", lw=0.8)
-    panel.fill_between([], [], color="0.5", alpha=0.3, lw=0, label="one standard deviation")
+    panel.fill_between([], [], color="C0", alpha=0.15, lw=0, label="one standard deviation")
     panel.axvspan(0, 10, color="0.92", zorder=0, label="up to 10 % rejected")
     panel.set_xlabel("rejected test points, %")
     panel.set_ylabel("difference of errors,\n% of all test points")
