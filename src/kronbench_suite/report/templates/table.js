@@ -70,6 +70,17 @@ function filterColumns(table, words) {
   const labels = [...table.tBodies[0].querySelectorAll("th")].map((cell) => cell.textContent.toLowerCase());
   const n = first.querySelectorAll("th").length;
   const heads = headsOf(table).map((head, at) => (at < n ? "" : head.textContent.toLowerCase()));
+  // An outer head names all columns below it, and spans those that are shown.
+  const outer = [...table.tHead.rows].slice(0, -1).flatMap((line) => {
+    let at = n;
+    return [...line.cells].filter((cell) => cell.rowSpan === 1).map((head) => {
+      head.dataset.span ??= head.colSpan;
+      const start = at;
+      at += Number(head.dataset.span);
+      for (let below = start; below < at; below += 1) heads[below] += ` ${head.textContent.toLowerCase()}`;
+      return { head, start, end: at };
+    });
+  });
   const named = words.filter((word) => heads.some((head) => head.includes(word))
     && !labels.some((label) => label.includes(word)));
   const shown = heads.map((head, at) => at < n || !named.length || named.some((word) => head.includes(word)));
@@ -77,17 +88,10 @@ function filterColumns(table, words) {
     [...row.cells].forEach((cell, at) => { cell.hidden = !shown[at]; });
   }
   headsOf(table).forEach((head, at) => { head.hidden = !shown[at]; });
-  // An outer head spans the columns below it that are shown.
-  for (const line of [...table.tHead.rows].slice(0, -1)) {
-    let at = n;
-    for (const head of [...line.cells].filter((cell) => cell.rowSpan === 1)) {
-      head.dataset.span ??= head.colSpan;
-      const end = at + Number(head.dataset.span);
-      const width = shown.slice(at, end).filter(Boolean).length;
-      head.hidden = !width;
-      head.colSpan = width || 1;
-      at = end;
-    }
+  for (const { head, start, end } of outer) {
+    const width = shown.slice(start, end).filter(Boolean).length;
+    head.hidden = !width;
+    head.colSpan = width || 1;
   }
   return words.filter((word) => !named.includes(word));
 }
