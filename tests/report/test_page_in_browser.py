@@ -192,7 +192,7 @@ def test_a_table_is_sorted_and_filtered_by_its_numbers(page):
 
 def test_a_single_table_is_sorted_and_filtered_by_row_and_column(page):
     """By the numbers behind the texts; equal ones keep their order, and nothing comes last."""
-    means = [0.7512, 0.7514, None, 0.7512, *[0.1] * 6]
+    means = [0.7512, 0.7514, None, 0.7512, *[7e-05] * 6]
     cells = [
         [Cell("0.751", "0.1", key=str(mean)) if mean else Cell(stamps=("not run",), remark="9 h")]
         for mean in means

@@ -319,9 +319,9 @@ def test_no_cell_is_empty_without_a_reason():
     assert set(found.index.get_level_values(2)) == {*outside, *SPEC["means"]}
     assert found["NR", "A", "MLP"] == "fitted to 300 of 700 training pairs"
     assert pd.isna(found["NR", "A", "KronRidge"])
-    assert found["NR", "D", "factors"] == "of A alone"
-    assert found["NR", "D", "KNN regression"] == "of numbers, and these labels are classes"
-    assert found["Davis", "D", "PairKNN"] == "of classes, and these labels are affinities"
+    assert found["NR", "D", "factors"] == "for A alone"
+    assert found["NR", "D", "KNN regression"] == "for numbers, and these labels are classes"
+    assert found["Davis", "D", "PairKNN"] == "for classes, and these labels are affinities"
     all_pairs = "needs all pairs of the training vertices, and "
     assert found["NR", "A", "two-step"] == f"{all_pairs}A holds some out"
     assert found["NR", "D", "two-step"] == f"{all_pairs}at most 700 are taken"

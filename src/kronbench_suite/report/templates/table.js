@@ -39,7 +39,8 @@ function keyOf(cell) {
   const text = cell.dataset.key ?? cell.textContent.trim();
   const plain = text.normalize("NFKC").replaceAll("\u2212", "-").replace(/(\d) (?=\d{3}\b)/g, "$1");
   const [, digits, power] = /^[≥>< ]*(-?\d*\.?\d+)(?:·10(-?\d+))?/.exec(plain) || [];
-  return { text, number: Number(`${digits}e${power || 0}`) };
+  const exact = cell.dataset.key ? Number(cell.dataset.key) : NaN;
+  return { text, number: Number.isNaN(exact) ? Number(`${digits}e${power || 0}`) : exact };
 }
 
 function compare(a, b) {
@@ -145,6 +146,9 @@ function filterable(table) {
     said.textContent = `${filter(table, words.join(" "))} of ${table.tBodies[0].rows.length} rows`;
   });
 }
+
+// Where nothing points, a press shows what is said of a number.
+document.addEventListener("click", ({ target }) => target.closest("td[title]")?.classList.toggle("open"));
 
 document.querySelectorAll(".layout, .numbers, #claims-table").forEach(sortable);
 for (const table of document.querySelectorAll(".layout, .numbers")) {

@@ -89,14 +89,14 @@ def _why_not_run(name, dataset, setting, numbers, n_train, spec, told):
     kinds = {"classes": False, "numbers": True}
     if kinds.get(entry.get("labels"), numbers) != numbers:
         there = "affinities" if numbers else "classes"
-        return f"of {entry['labels']}, and these labels are {there}"
+        return f"for {entry['labels']}, and these labels are {there}"
     if entry.get("complete"):
         cap = spec["train_pairs"].get(dataset.lower(), spec["train_pairs"]["others"])
         ends = {True: f"at most {n_train:,} are taken", False: "not all are known"}
         why = "A holds some out" if setting == "A" else ends[n_train == cap]
         return f"needs all pairs of the training vertices, and {why}"
     if setting not in entry.get("settings", [setting]):
-        return f"of {' and '.join(entry['settings'])} alone"
+        return f"for {' and '.join(entry['settings'])} alone"
     for line in told:
         if line.lower().startswith(f"{dataset}: {name} ".lower()):
             return line[len(f"{dataset}: {name} ") :]
