@@ -271,9 +271,11 @@ def test_ties_are_those_of_paired_differences():
 
 def shown(frame, skipped=(), **changes):
     """The table of the board as its CSV has it, and the tables of the page."""
-    item = dataclasses.replace(PLAN.item("rivals", "table-1"), parameters=SPEC | changes)
+    item = PLAN.item("rivals", "table-1")
+    told = {"skipped": list(skipped), "parameters": SPEC | changes}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plot_board, "read_sidecars", lambda item: [{"skipped": list(skipped)}])
+        sidecars = [told | {"part": part} for part in frame["dataset"].unique()]
+        patch.setattr(plot_board, "read_sidecars", lambda item: sidecars)
         table = plot_board.tabulate(frame, item, None)
     table = read_table(io.StringIO(table.to_csv(index=False)))
     return table, arrange(item, table)
