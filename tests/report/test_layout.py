@@ -88,6 +88,32 @@ def test_the_best_is_searched_within_each_data_set():
     assert [[cell.best for cell in line] for line in grid.cells] == [[True, True], [False, True]]
 
 
+def test_what_is_level_with_the_best_is_bold_and_missing_numbers_say_why():
+    score = {"ours": "ours", "spread": "±", "decimals": 2, "level": "best", "remark": "why"}
+    panel = PANEL | {"values": {"AUC": score | {"among": "method"}}}
+    table = pd.DataFrame(
+        {
+            "method": ["p", "q", "r", "s"] * 2,
+            "dataset": ["a"] * 4 + ["b"] * 4,
+            "ours": [0.5, 0.7, 0.3, None, 5.0, 7.0, None, None],
+            "±": [0.1, 0.1, 0.9, None, None, 1.0, None, None],
+            "best": [1, 1, 0, None, 0, 1, None, None],
+            "why": [None, "of few pairs", None, "too long", None, None, "too long", "no labels"],
+        }
+    )
+    (grid,) = laid_out(panel, table, skipped=["s was not run"])
+    a, b = zip(*grid.cells, strict=True)
+    assert [cell.best for cell in a] == [True, True, False, False]
+    # from 0.3 - 0.1 to 0.7 + 0.1, where half of the intervals fit and the long one is cut
+    assert [cell.bar for cell in a] == [(33, 50, 67), (67, 83, 100), (0, 17, 100), ()]
+    assert [cell.key for cell in a] == ["0.5", "0.7", "0.3", ""]
+    assert [cell.stamps for cell in a] == [(), ("noted",), (), ("not run",)]
+    assert [cell.remark for cell in b] == ["", "", "too long", "no labels"]
+    assert [cell.best for cell in b] == [False, True, False, False]
+    assert b[0].bar[0] == b[0].bar[1] == b[0].bar[2]  # of one repetition
+    assert grid.notes == ("Not run: r, s: too long; s: no labels.",)
+
+
 def test_values_are_heads_or_labels_and_absent_lines_are_said():
     values = {"here": {"ours": "ours", "decimals": 1}, "there": {"ours": "paper", "decimals": 1}}
     (grid,) = laid_out(

@@ -16,6 +16,7 @@ import subprocess
 import pytest
 
 from kronbench_suite.report import render
+from kronbench_suite.report.layout import Cell, Grid
 from kronbench_suite.report.page import write_report
 from tests.report.test_report import claim, curves, say, scores, write_results
 
@@ -190,6 +191,50 @@ def test_a_table_is_sorted_and_filtered_by_its_numbers(page):
     assert found["label"][1][:3] == ["x02", "x01", "x00"], "in the order that it had"
     assert found["other"] == "none"
     assert found["kept"] == ["filter", "filter  1 of 6 rows", ["x02"]]
+
+
+def test_a_single_table_is_sorted_and_filtered_by_row_and_column(page):
+    """By the numbers behind the texts; equal ones keep their order, and nothing comes last."""
+    means = [0.7512, 0.7514, None, 0.7512, *[7e-05] * 6]
+    cells = [
+        [Cell("0.751", "0.1", key=str(mean)) if mean else Cell(stamps=("not run",), remark="9 h")]
+        for mean in means
+    ]
+    names = [(f"m{at}",) for at in range(len(means))]
+    heads, cells = [("AUC", "NR"), ("AUC", "E"), ("C", "Ki")], [3 * line for line in cells]
+    content = {"name": "t", "title": "t", "surrogates": [], "others": []}
+    grid = Grid("", ("method",), names, heads, cells)
+    text = render.templates().get_template("table.html.j2").render(grids=[grid], **content)
+    page.write_text(text)
+    read = """<script>addEventListener("DOMContentLoaded", () => {
+    const [one] = document.querySelectorAll(".layout");
+    const head = one.tHead.rows[1].cells[0];
+    const shown = (cells) => [...cells].filter((cell) => !cell.hidden);
+    const press = () => {
+      head.querySelector("button").click();
+      return [head.ariaSort, [...one.tBodies[0].rows].map((row) => row.cells[0].textContent)];
+    };
+    const type = (words) => {
+      const field = document.querySelector("input");
+      field.value = words;
+      field.dispatchEvent(new Event("input"));
+      return [shown(one.tBodies[0].rows).length, shown(one.tBodies[0].rows[0].cells).length,
+        [...one.tHead.rows].map((row) => shown(row.cells).map((cell) => cell.textContent)),
+        one.tHead.rows[0].cells[1].colSpan];
+    };
+    document.body.dataset.seen = JSON.stringify(
+      {up: press(), down: press(), typed: ["nr", "m0 ki", "", "auc"].map(type)});
+    });</script>"""
+    found = seen(page, after=read)
+    low = [f"m{at}" for at in range(4, 10)]
+    assert found["up"] == ["ascending", [*low, "m0", "m3", "m1", "m2"]]
+    assert found["down"] == ["descending", ["m1", "m0", "m3", *low, "m2"]]
+    assert found["typed"] == [
+        [10, 2, [["method", "AUC"], ["NR"]], 1],
+        [1, 2, [["method", "C"], ["Ki"]], 1],
+        [10, 4, [["method", "AUC", "C"], ["NR", "E", "Ki"]], 2],
+        [10, 3, [["method", "AUC"], ["NR", "E"]], 2],
+    ]
 
 
 @pytest.mark.parametrize(("width", "wide"), [(400, True), (1900, False)])

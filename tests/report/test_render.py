@@ -53,6 +53,35 @@ def test_tables_as_markdown():
     ]
 
 
+def test_a_missing_number_says_why_and_a_score_leads_to_its_predictions():
+    cells = [
+        Cell(
+            "0.75", "0.01", best=True, bar=(10, 50, 90), key="0.7512", link="../p/tables/t/a.npz"
+        ),
+        Cell(stamps=("not run",), remark="too long"),
+        Cell("0.7", stamps=("noted",), remark="of few pairs"),
+    ]
+    heads, made = [("a",), ("b",), ("c",)], (("a", "../p/tables/t/a.npz", "run p t a"),)
+    grid = Grid("All of it", ("",), [("TS",)], heads, [cells], folded=True, made=made)
+    said = {"name": "t", "title": "t", "grids": [grid], "surrogates": [], "others": []}
+    text = templates().get_template("table.html.j2").render(**said)
+    page = ElementTree.fromstring("<body>" + text.partition("<body>")[2].rpartition("</html>")[0])
+    score, empty, noted = list(page.iter("td"))[1:]
+    assert score.find("a").attrib == {"href": "../p/tables/t/a.npz", "tabindex": "-1"}
+    assert score.find("a/b").text == "0.75"
+    assert score.find("i").get("style") == "--low:10%;--mid:50%;--high:90%"
+    # sorted by the number behind the text; nothing goes last, whatever is said there
+    assert [td.get("data-key") for td in (score, empty, noted)] == ["0.7512", "", "0.7"]
+    assert "".join(empty.itertext()) == "\N{EN DASH}Not run: too long"
+    assert (empty.get("title"), noted.get("title")) == ("Not run: too long", "of few pairs")
+    assert "".join(noted.itertext()) == "0.7†, of few pairs"
+    folded, listed = page.iter("details")
+    assert folded.find("summary").text == "All of it"
+    assert "".join(listed.find("ul/li").itertext()) == "a: predictions, run p t a"
+    row = next(line for line in tables_as_markdown(**said).split("\n") if line.startswith("| TS"))
+    assert row == "| TS | **0.75** ± 0.01 | \N{EN DASH} | 0.7† |"
+
+
 def test_html():
     """One page with every number, its marks, and the stamp of surrogate data."""
     said = {"name": "paper table-1", "title": "A < B", "grids": [GRID], "surrogates": ["E"]}

@@ -1,6 +1,7 @@
 """The board: the same splits for all, choices without test labels, ties by paired differences."""
 
 import dataclasses
+import io
 import itertools
 import re
 import typing
@@ -18,12 +19,19 @@ from kronbench.intervals import half_width
 from kronbench.own_pairs.solver_checks import check_keeps_contract
 from kronbench.pairs import PairData
 from kronbench_suite.report.claim_files import load_statements
+from kronbench_suite.report.layout import arrange
 from kronbench_suite.runner.plans import load_scales
+from kronbench_suite.runner.read_results import read_table
 from kronbench_suite.studies.field.score_predictions import score_kept
 from kronbench_suite.studies.rivals.measure import board
 from kronbench_suite.studies.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
-from kronbench_suite.studies.rivals.plot import head_to_head, rank_groups
-from kronbench_suite.studies.rivals.plot.comparisons import TEST_OVER_TRAIN, level_with_best, ranks
+from kronbench_suite.studies.rivals.plot import board as plot_board, head_to_head, rank_groups
+from kronbench_suite.studies.rivals.plot.comparisons import (
+    TEST_OVER_TRAIN,
+    by_method,
+    level_with_best,
+    ranks,
+)
 
 PLAN = next(plan for plan in load_scales() if plan.scale == "smoke")
 SPEC = dict(PLAN.item("rivals", "table-1").parameters)
@@ -259,6 +267,74 @@ def test_ties_are_those_of_paired_differences():
     assert found["low"].tolist() == [1, 1, 3, 4]
     assert found["high"].tolist() == [2, 2, 3, 4]
     assert found["best"].tolist() == [True, True, False, False]
+
+
+def shown(frame, skipped=(), **changes):
+    """The table of the board as its CSV has it, and the tables of the page."""
+    item = PLAN.item("rivals", "table-1")
+    told = {"skipped": list(skipped), "parameters": SPEC | changes}
+    with pytest.MonkeyPatch.context() as patch:
+        sidecars = [told | {"part": part} for part in frame["dataset"].unique()]
+        patch.setattr(plot_board, "read_sidecars", lambda item: sidecars)
+        table = plot_board.tabulate(frame, item, None)
+    table = read_table(io.StringIO(table.to_csv(index=False)))
+    return table, arrange(item, table)
+
+
+def test_bold_are_the_methods_that_share_the_5_percent_with_the_best(measured):
+    _, grids = shown(measured)
+    for setting in ("A", "B"):
+        (grid,) = (grid for grid in grids if grid.title.startswith(f"{setting}, "))
+        bold = {
+            label[0] for label, (cell,) in zip(grid.labels, grid.cells, strict=True) if cell.best
+        }
+        part = measured[measured["setting"] == setting]
+        best = level_with_best(by_method(part, "auc"), TEST_OVER_TRAIN, True)
+        assert bold == set(best) != set(part["method"])
+
+
+def scored(dataset, setting, *methods, ci=np.nan, n_train=700):
+    frame = rows([dataset], **dict.fromkeys(methods, 0.7)).assign(setting=setting, ci=ci)
+    names = "aupr interaction mse grid_edges choosing_cpu fitting_cpu n_test".split()
+    named = dict.fromkeys(names, 0.5) | {"chosen": None, "n_train": n_train}
+    return frame.assign(auc=frame["score"], **named)
+
+
+def test_no_cell_is_empty_without_a_reason():
+    """By the parameters, by what the measurement told, or by what it lacks; in page and CSV."""
+    frame = pd.concat(
+        [
+            scored("NR", "A", "margins", "factors", "KronRidge"),
+            scored("NR", "A", "MLP", n_train=300),
+            scored("NR", "D", "margins", "KronRidge"),
+            scored("Davis", "D", "margins", "KronRidge", ci=0.7, n_train=500),
+        ]
+    )
+    told = [
+        f"{SPEC['methods']['LightGBM']['solver']} was skipped: lightgbm is not installed",
+        "Davis: Forest is of classes",
+    ]
+    outside = SPEC["methods"] | {"Forest": {"solver": "a.Forest"}}
+    table, grids = shown(frame, told, methods=outside, train_pairs={"nr": 700, "others": None})
+    assert table.loc[table["mean"].isna(), "remark"].notna().all()
+    found = table[table["measure"] == "AUC"].set_index(["dataset", "setting", "method"])["remark"]
+    assert set(found.index.get_level_values(2)) == {*outside, *SPEC["means"]}
+    assert found["NR", "A", "MLP"] == "fitted to 300 of 700 training pairs"
+    assert pd.isna(found["NR", "A", "KronRidge"])
+    assert found["NR", "D", "factors"] == "for A alone"
+    assert found["NR", "D", "KNN regression"] == "for numbers, and these labels are classes"
+    assert found["Davis", "D", "PairKNN"] == "for classes, and these labels are affinities"
+    all_pairs = "needs all pairs of the training vertices, and "
+    assert found["NR", "A", "two-step"] == f"{all_pairs}A holds some out"
+    assert found["NR", "D", "two-step"] == f"{all_pairs}at most 700 are taken"
+    assert found["Davis", "D", "two-step"] == f"{all_pairs}not all are known"
+    assert found["NR", "A", "LightGBM"] == "lightgbm is not installed"
+    assert found["NR", "A", "KronRidge and LightGBM"] == "needs the scores of LightGBM"
+    assert found["Davis", "D", "Forest"] == "is of classes"
+    assert found["NR", "D", "Forest"] == "the measurement has no row of it"
+    for grid in grids[:2]:
+        for label, cells in zip(grid.labels, grid.cells, strict=True):
+            assert all(cell.text or cell.remark for cell in cells), label
 
 
 def rows(datasets, **means):

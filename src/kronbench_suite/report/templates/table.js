@@ -39,7 +39,8 @@ function keyOf(cell) {
   const text = cell.dataset.key ?? cell.textContent.trim();
   const plain = text.normalize("NFKC").replaceAll("\u2212", "-").replace(/(\d) (?=\d{3}\b)/g, "$1");
   const [, digits, power] = /^[≥>< ]*(-?\d*\.?\d+)(?:·10(-?\d+))?/.exec(plain) || [];
-  return { text, number: Number(`${digits}e${power || 0}`) };
+  const exact = cell.dataset.key ? Number(cell.dataset.key) : NaN;
+  return { text, number: Number.isNaN(exact) ? Number(`${digits}e${power || 0}`) : exact };
 }
 
 function compare(a, b) {
@@ -70,6 +71,17 @@ function filterColumns(table, words) {
   const labels = [...table.tBodies[0].querySelectorAll("th")].map((cell) => cell.textContent.toLowerCase());
   const n = first.querySelectorAll("th").length;
   const heads = headsOf(table).map((head, at) => (at < n ? "" : head.textContent.toLowerCase()));
+  // An outer head names all columns below it, and spans those that are shown.
+  const outer = [...table.tHead.rows].slice(0, -1).flatMap((line) => {
+    let at = n;
+    return [...line.cells].filter((cell) => cell.rowSpan === 1).map((head) => {
+      head.dataset.span ??= head.colSpan;
+      const start = at;
+      at += Number(head.dataset.span);
+      for (let below = start; below < at; below += 1) heads[below] += ` ${head.textContent.toLowerCase()}`;
+      return { head, start, end: at };
+    });
+  });
   const named = words.filter((word) => heads.some((head) => head.includes(word))
     && !labels.some((label) => label.includes(word)));
   const shown = heads.map((head, at) => at < n || !named.length || named.some((word) => head.includes(word)));
@@ -77,17 +89,10 @@ function filterColumns(table, words) {
     [...row.cells].forEach((cell, at) => { cell.hidden = !shown[at]; });
   }
   headsOf(table).forEach((head, at) => { head.hidden = !shown[at]; });
-  // An outer head spans the columns below it that are shown.
-  for (const line of [...table.tHead.rows].slice(0, -1)) {
-    let at = n;
-    for (const head of [...line.cells].filter((cell) => cell.rowSpan === 1)) {
-      head.dataset.span ??= head.colSpan;
-      const end = at + Number(head.dataset.span);
-      const width = shown.slice(at, end).filter(Boolean).length;
-      head.hidden = !width;
-      head.colSpan = width || 1;
-      at = end;
-    }
+  for (const { head, start, end } of outer) {
+    const width = shown.slice(start, end).filter(Boolean).length;
+    head.hidden = !width;
+    head.colSpan = width || 1;
   }
   return words.filter((word) => !named.includes(word));
 }
@@ -141,6 +146,9 @@ function filterable(table) {
     said.textContent = `${filter(table, words.join(" "))} of ${table.tBodies[0].rows.length} rows`;
   });
 }
+
+// Where nothing points, a press shows what is said of a number.
+document.addEventListener("click", ({ target }) => target.closest("td[title]")?.classList.toggle("open"));
 
 document.querySelectorAll(".layout, .numbers, #claims-table").forEach(sortable);
 for (const table of document.querySelectorAll(".layout, .numbers")) {

@@ -29,11 +29,13 @@ def tabulate(frame, item, printed):
     The measure "choices at an end" has one for each data set and method, and one over all of them.
     """
     rows = []
-    told = [line for sidecar in read_sidecars(item) for line in sidecar["skipped"]]
-    spec = item.parameters
-    found = frame["method"].unique()
-    methods = list(dict.fromkeys([*spec["methods"], *spec["means"], *found]))
+    # The parameters with which each part was measured: accepted tables may be older than the item.
+    ran = {sidecar["part"]: sidecar for sidecar in read_sidecars(item)}
+    specs = [sidecar["parameters"] for sidecar in ran.values()]
+    methods = [name for kind in ("methods", "means") for spec in specs for name in spec[kind]]
+    methods = list(dict.fromkeys([*methods, *frame["method"]]))
     for (dataset, setting), part in frame.groupby(["dataset", "setting"], sort=False):
+        spec, told = ran[dataset]["parameters"], ran[dataset]["skipped"]
         numbers = part["ci"].notna().any()
         first = part[part["repetition"] == part["repetition"].iloc[0]]
         most = first["n_train"].max()
@@ -89,14 +91,15 @@ def _why_not_run(name, dataset, setting, numbers, n_train, spec, told):
     kinds = {"classes": False, "numbers": True}
     if kinds.get(entry.get("labels"), numbers) != numbers:
         there = "affinities" if numbers else "classes"
-        return f"of {entry['labels']}, and these labels are {there}"
+        return f"for {entry['labels']}, and these labels are {there}"
     if entry.get("complete"):
-        cap = spec["train_pairs"].get(dataset.lower(), spec["train_pairs"]["others"])
+        caps = spec.get("train_pairs", spec["pairs"])  # older tables have one bound for both
+        cap = caps.get(dataset.lower(), caps["others"])
         ends = {True: f"at most {n_train:,} are taken", False: "not all are known"}
         why = "A holds some out" if setting == "A" else ends[n_train == cap]
         return f"needs all pairs of the training vertices, and {why}"
     if setting not in entry.get("settings", [setting]):
-        return f"of {' and '.join(entry['settings'])} alone"
+        return f"for {' and '.join(entry['settings'])} alone"
     for line in told:
         if line.lower().startswith(f"{dataset}: {name} ".lower()):
             return line[len(f"{dataset}: {name} ") :]
