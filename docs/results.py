@@ -14,7 +14,6 @@ from kronbench_suite.report.claim_files import load_statements
 from kronbench_suite.report.page import where_skipped
 from kronbench_suite.report.verdicts import (
     CONTRADICTED,
-    HOLDS,
     OURS,
     UNDECIDED,
     UNTESTED,

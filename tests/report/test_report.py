@@ -186,7 +186,7 @@ def test_the_pages_are_self_contained_and_say_what_was_not_real(plan, monkeypatc
     assert small.command("Ki") in page
     assert "data:image/png;base64," in page
     # The query stands in the folded technical part alone.
-    before, query, after = html.unescape(page).partition("reg > 0 and fold == 0")
+    before, query, _ = html.unescape(page).partition("reg > 0 and fold == 0")
     assert query
     assert before.rpartition("<details")[2].startswith(' class="technical">')
     # The numbers of a page are those of the file.

@@ -1,4 +1,4 @@
-"""All pictures and tables of an accepted run with its pages, without data and without measuring."""
+"""Pictures, tables and pages of an accepted run, without data and without measuring."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Verdict:
 
 
 def judge_all(claims: list[dict], plan: Plan, each: Callable = map) -> list[Verdict]:
-    """A verdict for each claim; see ``judge``. ``each`` maps as ``map`` does, perhaps in parallel."""
+    """A verdict for each claim; see ``judge``. ``each`` maps as ``map`` does, or in parallel."""
     # Many claims stand on one table, which is read once.
     places: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
@@ -283,11 +283,11 @@ def control(claims: list[dict], plan: Plan, each: Callable = map) -> dict[str, d
         for claim in claims
         if "among" in claim.get("check", {}) and claim["check"]["kind"] in PRINTED
     ]
-    for claim, found in zip(compared, each(functools.partial(_swapped, plan), compared), strict=True):
+    judged = each(functools.partial(_swapped, plan), compared)
+    for claim, found in zip(compared, judged, strict=True):
+        kind = claim["check"]["kind"]
         for pairing, verdict in found:
-            of_kind = counts.setdefault(
-                claim["check"]["kind"], {"right": Counter(), "wrong": Counter()}
-            )
+            of_kind = counts.setdefault(kind, {"right": Counter(), "wrong": Counter()})
             of_kind[pairing][verdict] += 1
     return counts
 

@@ -81,8 +81,8 @@ _CHECKED = ("item", "also", "reads", "check", "not_at", "untestable", "because")
 def write_report(plan: Plan, each: Callable = map) -> str:
     """Judge the claims; write the pages, ``claims.csv`` and ``summary.txt``.
 
-    Of a run that is not finished only the pages of what is there are written, into ``part/``; those
-    of accepted tables are whole in any case. ``each`` maps as ``map`` does, perhaps in parallel.
+    Of a run that is not finished only the pages of what is there are written, into ``part/``;
+    those of accepted tables are whole in any case. ``each`` maps as ``map`` does, or in parallel.
     Returns the summary: what was rendered, what is missing or rests on surrogates, verdicts that
     moved since the accepted run, what was skipped.
     """
