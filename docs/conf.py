@@ -64,9 +64,9 @@ html_static_path = ["static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 9,
     "navbar_align": "left",
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["run-link", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "navigation_with_keys": False,

@@ -13,9 +13,7 @@ import matplotlib
 GALLERY = Path(__file__).parent / "gallery"
 PAGES = GALLERY / "generated"
 SOURCES = Path(__file__).parents[1] / "src" / "kronbench"
-ORDER = (
-    "four-settings screen intervals kernel-weights shortcuts product pivots class-tree".split()
-)
+ORDER = "four-settings screen intervals kernel-weights shortcuts product pivots class-tree".split()
 NOTEBOOKS = ("four-settings", "screen")
 
 _CARDS = """\
