@@ -1,8 +1,8 @@
-"""What one fit of KronRidge takes: ``python docs/how_large.py FORM PAIRS``, on made-up pairs.
+"""What one fit of KronRidge takes: ``python docs/how_large.py FORM PAIRS [ITERATIONS]``.
 
-FORM is "kernels" (Gaussian kernel matrices of both sides), "features" (a weight for each product
-of dense features) or "bits" (the same, with sparse fingerprints on one side). docs/how-large.md
-has the table.
+Pairs are made up. FORM is "kernels" (Gaussian kernel matrices of both sides), "features" (a weight
+for each product of dense features) or "bits" (the same, with sparse fingerprints on one side).
+docs/how-large.md has the table.
 """
 
 import resource
@@ -17,6 +17,7 @@ from kronbench import PairData
 from kronbench.models import KronRidge
 
 form, n = sys.argv[1], int(float(sys.argv[2]))
+max_iter = int(sys.argv[3]) if sys.argv[3:] else 100
 rng = np.random.default_rng(0)
 m, q, k = {"kernels": (5_000, 2_500, 20), "features": (100_000, 2_500, 300)}.get(
     form, (100_000, 2_500, 2_048)
@@ -43,8 +44,8 @@ options = {"form": "dual", **kernel} if form == "kernels" else {"form": "primal"
 KronRidge.warm_up()  # compiled, or loaded, before the clock starts
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 start = time.process_time()
-with warnings.catch_warnings(action="ignore"):  # that 100 iterations end it
-    model = KronRidge(fit_intercept=True, **options).fit(pairs, y)
+with warnings.catch_warnings(action="ignore"):  # that the iterations end it
+    model = KronRidge(fit_intercept=True, max_iter=max_iter, **options).fit(pairs, y)
 seconds = time.process_time() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # kilobytes on Linux
 print(

@@ -21,7 +21,7 @@ model = KronRidge(row_kernel="precomputed", col_kernel="precomputed", fit_interc
 
 plt.rcParams["font.size"] = 8
 figure, axes = plt.subplots(1, 4, figsize=(7.2, 2.4), sharey=True, layout="constrained")
-what_is_new = ["random pairs", "new drugs", "new targets", "new drugs and targets"]
+what_is_new = ["random pairs", "new drugs", "new targets", "both new"]
 for axis, setting, title in zip(axes, SETTINGS, what_is_new, strict=True):
     areas = []
     for train, test in SettingKFold(setting, 3, n_repeats=5, random_state=0).split(pairs, y):
