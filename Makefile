@@ -4,7 +4,8 @@
 # make test                          all tests, the workflow at smoke scale included
 # make fuzz [FILES=10000]            damaged files for parsers (an hour), few in make test
 # make faults [KILLS=100]            kills and other faults (docs/faults.md), few in make test
-# make docs                          the pages, as docs/_build/html/index.html (a warning ends it)
+# make docs [RUN=smoke|default|paper] one folder for a host, docs/_build/html: these pages (a warning ends it), and
+#                                    the accepted run of a scale under run/; RUN= leaves it out
 # make lint                          style, types, spelling, the form of YAML files and of the workflow
 # make peers [RLSCORE=checkout]      the library of the papers' authors into .venv, for the rows that run it (docs/faq.md)
 # make check                         the smoke scale: its numbers are the accepted ones, to the bit
@@ -18,6 +19,7 @@ SCALE ?= default
 CORES ?= all
 FILES ?= 10000
 KILLS ?= 100
+RUN ?= paper
 RLSCORE ?= git+https://github.com/aatapa/RLScore@cc023e66743bd771e2d6efd3ec17f4a231547b43
 VENV := .venv
 BIN := $(VENV)/bin
@@ -70,7 +72,11 @@ lint: $(VENV)/ready
 docs: $(VENV)/ready .venv-docs/ready
 	@tools=$$(.venv-docs/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 		PYTHONPATH=$$tools$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/python -m sphinx \
-		--fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+		--fail-on-warning --keep-going --quiet -A run=$(RUN) -d docs/_build/doctrees docs docs/_build/html
+	@rm -rf docs/_build/html/run
+ifneq ($(RUN),)
+	@$(BIN)/kronbench page --scale $(RUN) && cp -R results/accepted-$(RUN)/report docs/_build/html/run
+endif
 	@echo docs/_build/html/index.html
 
 .venv-docs/ready: docs/requirements.lock

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ["COLUMNS"] = "90"  # usage lines of the commands wrap alike everywhere
 
+import examples
 import results
 
 import kronbench
@@ -31,7 +32,12 @@ extensions = [
     "sphinx_argparse_cli",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "templates", "reference/generated/results.md"]
+exclude_patterns = [
+    "_build",
+    "templates",
+    "reference/generated/results.md",
+    "gallery/generated/cards.md",
+]
 templates_path = ["templates"]
 nitpicky = False  # types in docstrings are words for readers, such as "(n,) array"
 
@@ -58,9 +64,9 @@ html_static_path = ["static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 9,
     "navbar_align": "left",
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["run-link", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "navigation_with_keys": False,
@@ -115,7 +121,8 @@ def _point_to_pages(app, docname, source):
 
 
 def _write_results(app):
-    """What the page of results includes, before pages are read."""
+    """What the page of results includes, and the gallery, before pages are read."""
+    examples.write()
     results.PAGE.parent.mkdir(exist_ok=True)
     results.PAGE.write_text(results.page(), encoding="utf-8")
 

@@ -79,7 +79,8 @@ def test_the_page_of_checks_has_each_of_them_as_its_docstring_says():
     assert all(f"\n## {kind}\n" in written for kind in CHECKS)
 
 
-def test_the_notebook_has_the_blocks_of_its_page():
+def test_the_notebook_has_the_blocks_of_its_page(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
     script = runpy.run_path(str(DOCS / "notebook.py"))
     assert script["PAGE"].with_suffix(".ipynb").read_text("utf-8") == script["notebook"]()
 
@@ -115,6 +116,11 @@ def test_the_version_to_cite_is_that_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     codemeta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     assert citation["version"] == codemeta["version"] == kronbench.__version__
+
+
+def test_authors_and_address_are_those_of_the_citation_file():
+    for name, text in runpy.run_path(str(DOCS / "owners.py"))["files"]().items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, "write it: python docs/owners.py"
 
 
 def test_what_a_path_returns_is_in_the_reference_with_all_that_it_holds():
