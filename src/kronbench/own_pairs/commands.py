@@ -22,7 +22,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import check_output, replacing
-from kronbench.io import SEPARATORS, check_readable, other_form, read_table
+from kronbench.io import SEPARATORS, check_readable, other_form, read_parts
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
@@ -294,7 +294,7 @@ def _model_and_sides(model, out, files, pairs):
 def _read_places(pairs, model, sides):
     """Positions, in the ids of the sides, of the row and of the column of each pair of a table."""
     names, places = list(model.names[:2]), []
-    frame = read_table(pairs, ids=names)
+    frame = next(read_parts(pairs, names, categories=True))
     for side, name, own in zip(sides, names, model.sides, strict=True):
         ids = read_ids(frame[name], str(pairs), "pair")
         places.append(side.ids.get_indexer(ids))

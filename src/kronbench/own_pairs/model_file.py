@@ -198,7 +198,7 @@ def _rebuilt(node, packed, known):
             return each(parts)
         case {"tuple": list(parts), **rest} if not rest:
             if _are_texts(parts):
-                return known.setdefault(tuple(parts), tuple(parts))
+                return known.setdefault(texts := tuple(parts), texts)
             return tuple(each(parts))
         case {"dict": list(pairs), **rest} if not rest:
             return dict(map(each, pairs))

@@ -170,6 +170,10 @@ def read_pairs(
 
 def read_ids(values: pd.Series | pd.Index, name: str, entry: str = "row") -> pd.Index:
     """Ids as text (n,); whole numbers become their digits. ``entry`` is what each is the id of."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        texts = values.cat.categories  # of very many pairs, in which an id is a number
+        if {*map(type, texts)} == {str} and "" not in texts and values.cat.codes.min() >= 0:
+            return pd.CategoricalIndex(values)
     if pd.api.types.is_integer_dtype(values.dtype):
         return pd.Index(values.astype(str))
     ids = pd.Index(values.astype(object))
