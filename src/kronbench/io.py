@@ -65,8 +65,8 @@ def read_parts(
 ) -> Iterator[pd.DataFrame]:
     """The table of :func:`read_table` in parts of 65,536 rows where it has fingerprints.
 
-    With ``categories`` the columns of ids are categories of texts: a number a row, where a text
-    takes ten times the memory.
+    With ``categories`` it is whole, and the columns of ids are categories of texts: a number a
+    row, where a text takes ten times the memory.
     """
     # The end of the name says the form.
     path = Path(path)
@@ -77,7 +77,7 @@ def read_parts(
     # Read it; whatever the system refuses is one sentence.
     try:
         if separator is None:
-            parts = _read_parquet(path, ids if categories else ())
+            parts = _read_parquet(path, ids if categories else None)
         else:
             parts = _read_text(path, separator, ids, categories)
         found = False
@@ -215,7 +215,7 @@ def _read_text(path, separator, ids, categories):
         if twice := [name for name, count in Counter(header).items() if count > 1]:
             raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
         ids = header[:ids] if isinstance(ids, int) else [name for name in ids if name in header]
-        in_parts = not {*header}.isdisjoint(FINGERPRINTS)
+        in_parts = not (categories or {*header}.isdisjoint(FINGERPRINTS))
         with open_table(path) as file, warnings.catch_warnings():
             # Of rows longer than the header pandas would drop the end, with this warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -246,7 +246,7 @@ def _read_text(path, separator, ids, categories):
 
 
 def _read_parquet(path, ids):
-    """The parts of a Parquet file, with the columns ``ids`` as categories."""
+    """The parts of a Parquet file, or all of it with the columns ``ids`` as categories."""
     import pandas as pd
 
     with extra_for(path):
@@ -254,11 +254,11 @@ def _read_parquet(path, ids):
     try:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            if not {*names}.isdisjoint(FINGERPRINTS):
+            if ids is None and not {*names}.isdisjoint(FINGERPRINTS):
                 for part in file.iter_batches(_PART):
                     yield part.to_pandas().rename(columns=str)
                 return
-        ids = names[:ids] if isinstance(ids, int) else [name for name in ids if name in names]
+        ids = names[:ids] if isinstance(ids, int) else ids and [*{*ids} & {*names}]
         frame = pd.read_parquet(path, engine="pyarrow", read_dictionary=ids)
     except (ValueError, TypeError) as error:  # pyarrow's own errors are of these kinds
         raise InputError(f"{path} is not a Parquet file that can be read: {error}") from None
