@@ -19,7 +19,7 @@ _LARGEST_ASYMMETRY = 1e-6
 # The largest mean of these differences, relative to the mean entry, where the two entries may be
 # averaged. SIMCOMP scores of drugs have .002, and single pairs that differ by .19.
 _LARGEST_MEAN_ASYMMETRY = 0.05
-_LARGEST_FEATURE = 1e150  # its square is to be a number
+LARGEST_FEATURE = 1e150  # its square is to be a number
 _SHOWN_CHARACTERS = 60  # of a cell in a message
 # A longer fingerprint is not folded, and a column for each of its bits is more than a table should
 # have.
@@ -275,12 +275,12 @@ def _feature_values(frame, ids, name):
     arrays = []
     for column, values in frame.items():
         arrays.append(real_numbers(values))
-        bad = np.flatnonzero(~(np.abs(arrays[-1]) < _LARGEST_FEATURE))
+        bad = np.flatnonzero(~(np.abs(arrays[-1]) < LARGEST_FEATURE))
         if bad.size:
             # A column of texts, such as SMILES, is another mistake than one wrong cell.
             texts = bad.size == len(values) and values.map(lambda x: isinstance(x, str)).all()
             finite = np.isfinite(arrays[-1][bad[0]])
-            wanted = f"below {_LARGEST_FEATURE:g}" if finite else "with a decimal point"
+            wanted = f"below {LARGEST_FEATURE:g}" if finite else "with a decimal point"
             advice = f"give a number, {wanted}"
             if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
                 advice = (
