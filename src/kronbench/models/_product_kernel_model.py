@@ -21,6 +21,7 @@ from kronbench.models._parameters import OfPairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs.data import (
+    as_features,
     known_vertices,
     rows_of,
     same_features,
@@ -227,8 +228,8 @@ class ProductKernelModel(OfPairs):
         )
         # Those in use alone are cast: a block of a screen has few of very many vertices.
         if self.dtype is not None:
-            row_features = row_features.astype(self.dtype, copy=False)
-            col_features = col_features.astype(self.dtype, copy=False)
+            row_features = as_features(row_features.astype(self.dtype, copy=False), "row_features")
+            col_features = as_features(col_features.astype(self.dtype, copy=False), "col_features")
         return row_map(row_features), col_map(col_features), rows, cols
 
     def _design_operator(self, row_features, col_features, rows, cols):

@@ -29,6 +29,7 @@ from kronbench.own_pairs.recipe import (
     available_memory,
     check_memory,
     check_solver_name,
+    expected,
     make_recipe,
     mib,
     read_assignments,
@@ -255,10 +256,12 @@ def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     read = {name: read_side(tables[name], f"--{name}") for name in ("rows", "cols")}
     own = read_own_pairs(**(tables | read))
     recipe = make_recipe(solver, parameters, own, scale, selects, seed)
-    check_memory(recipe, own.data)
+    check_memory(recipe, own.data, selects=selects)
     recipe, own = recipe.with_kernels(own)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
+    if line := expected(recipe, own.data, selects):
+        print(line, file=sys.stderr)
     return own, recipe
 
 

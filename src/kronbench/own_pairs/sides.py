@@ -120,8 +120,9 @@ def read_sparse(path: str | Path) -> VertexTable:
         for name in ("indices", "indptr"):
             setattr(features, name, getattr(features, name).astype(np.int32, copy=False))
     values = features.data
-    if values.size and not (values.max() < LARGEST_FEATURE and values.min() > -LARGEST_FEATURE):
-        at = np.flatnonzero(~(np.abs(values) < LARGEST_FEATURE))[0]
+    ends = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if not -LARGEST_FEATURE < ends[0] <= ends[1] < LARGEST_FEATURE:
+        at = np.flatnonzero(~(np.abs(values.astype(float)) < LARGEST_FEATURE))[0]
         row = np.searchsorted(features.indptr, at, "right") - 1
         raise InputError(
             f"{path} has {values[at]} for '{ids[row]}' in column {features.indices[at]}: give a "
