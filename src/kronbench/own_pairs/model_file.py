@@ -177,8 +177,8 @@ def _described(value, arrays):
 def _rebuilt(node, packed, known):
     """What JSON describes; ValueError of what no model has.
 
-    ``known`` is filled with the arrays of members, and with tuples of texts: what stands in several
-    places is one object.
+    ``known`` is filled with the arrays of members, and with tuples of texts: what stands in
+    several places is one object.
     """
 
     def each(parts):

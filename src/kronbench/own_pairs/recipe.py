@@ -294,7 +294,8 @@ def check_memory(
         return
     rows, cols = _vertices_in_use(train)
     scores = f"{len(asked):,} pairs from " if asked is not None else ""
-    of = f"of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows and {cols:,} columns"
+    of = f"of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows and {cols:,} "
+    of += "columns"
     if weights > available:
         some = ", or --set reg in place of --select" if selects else ""
         features = train.row_features.shape[1], train.col_features.shape[1]

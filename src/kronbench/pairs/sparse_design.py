@@ -120,7 +120,8 @@ def sparse_pays(
 
 def product_seconds(X: PairData, sides: tuple[Any, Any], primal: bool) -> float:
     """About how long a core takes for the products of an iteration, with features of two sides."""
-    shapes = tuple((len(np.unique(ix)), side.shape[1]) for ix, side in zip((X.rows, X.cols), sides))
+    in_use = (np.count_nonzero(np.bincount(index)) for index in (X.rows, X.cols))
+    shapes = tuple((n, side.shape[1]) for n, side in zip(in_use, sides, strict=True))
     if not primal:
         (m, _), (q, _) = shapes
         of_pairs = Sizes(m, m, q, q, len(X), len(X))
