@@ -55,7 +55,10 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     import pandas as pd
 
     parts = [*read_parts(path, ids)]
-    frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    if len(parts) == 1:
+        return parts[0]
+    numbered = isinstance(parts[0].index, pd.RangeIndex)  # ids in an index stay
+    frame = pd.concat(parts, ignore_index=numbered)
     frame.attrs["file"] = str(path)
     return frame
 

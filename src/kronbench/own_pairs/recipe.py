@@ -281,8 +281,8 @@ def check_solver_name(name: str) -> None:
 
 def check_memory(
     recipe: Recipe, train: PairData, asked: PairData | None = None, selects: bool = False
-) -> None:
-    """InputError where a fit needs more memory than there is, or to score pairs.
+) -> float:
+    """The bytes that a fit, or to score pairs, needs; InputError where that is more than there is.
 
     Counted are kernel matrices and, in the primal form, vectors of weights: ``selects`` says
     whether all of a run are held. Linear kernels in the primal form need no matrix, which a closed
@@ -291,7 +291,7 @@ def check_memory(
     """
     kernels, weights = needed_memory(recipe, train, asked, selects)
     if max(kernels, weights) <= (available := available_memory()):
-        return
+        return kernels + weights
     rows, cols = _vertices_in_use(train)
     scores = f"{len(asked):,} pairs from " if asked is not None else ""
     of = f"of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows and {cols:,} "
@@ -324,17 +324,18 @@ def needed_memory(
     if parameters.get("row_kernel") is None or "." in recipe.solver:
         return 0.0, 0.0
     kernels = parameters["row_kernel"], parameters.get("col_kernel", "linear")
-    is_primal = hasattr(estimator, "is_primal") and estimator.is_primal(train)
-    thin = hasattr(estimator, "is_primal") and estimator._thin_design(train) is not None
+    has_forms = hasattr(estimator, "is_primal")
+    is_primal = has_forms and estimator.is_primal(train)
+    thin = has_forms and not is_primal and estimator._thin_design(train) is not None
     # A kernel matrix has a row a vertex that is scored, and a column a vertex that trains.
     trained = _vertices_in_use(train)
     scored = trained if asked is None else _vertices_in_use(asked)
-    without = is_primal or thin or not hasattr(estimator, "is_primal")
+    without = is_primal or thin or not has_forms
     matrices = sum(
         0.0 if without and kernel == "linear" else 8.0 * m * n
         for kernel, m, n in zip(kernels, scored, trained, strict=True)
     )
-    if not is_primal or thin or set(kernels) != {"linear"}:
+    if not is_primal or set(kernels) != {"linear"}:
         return matrices, 0.0
     # A product has a table of the vertices of one side, and the iterations some vectors.
     d, r = train.row_features.shape[1], train.col_features.shape[1]
@@ -343,11 +344,11 @@ def needed_memory(
     return matrices, 8.0 * (d * r * vectors + min(scored[1] * d, scored[0] * r))
 
 
-def expected(recipe: Recipe, X: PairData, selects: bool) -> str:
+def expected(recipe: Recipe, X: PairData, needed: float) -> str:
     """What a fit takes of memory and time, for a user to decide by; empty where that is little.
 
-    The memory has the tables, their casts and the pairs; the time the most iterations of
-    Kronecker models, at the rate of one core of a server.
+    The memory has the tables, their casts and the pairs beside the bytes ``needed``; the time the
+    most iterations of Kronecker models, at the rate of one core of a server.
     """
     estimator: Any = recipe.estimator()
     sides = X.row_features, X.col_features
@@ -356,10 +357,17 @@ def expected(recipe: Recipe, X: PairData, selects: bool) -> str:
         for side in sides
     )
     memory = _OF_THE_PROCESS + 2.2 * n_bytes + 100.0 * (X.n_rows + X.n_cols) + 100.0 * len(X)
-    memory += sum(needed_memory(recipe, X, None, selects))
+    memory += needed
     line, seconds = f"a fit takes about {mib(memory)} of memory", 0.0
-    if hasattr(estimator, "is_primal") and estimator._thin_design(X) is None:
-        seconds = product_seconds(X, sides, estimator.is_primal(X))
+    # How many features another kernel has in the primal form, only its factors say.
+    primal = hasattr(estimator, "is_primal") and estimator.is_primal(X)
+    if primal and estimator.row_kernel == estimator.col_kernel == "linear":
+        counted = True
+    else:
+        counted = not primal and hasattr(estimator, "is_primal")
+        counted = counted and estimator._thin_design(X) is None
+    if counted:
+        seconds = product_seconds(X, sides, primal)
         seconds *= estimator.max_iter * getattr(estimator, "max_inner", 1)
         line += f", and at most about {seconds:,.0f} s of a core"
     return line if max(memory / 2**30, seconds / 10) >= 1 else ""
