@@ -360,13 +360,10 @@ def expected(recipe: Recipe, X: PairData, needed: float) -> str:
     memory += needed
     line, seconds = f"a fit takes about {mib(memory)} of memory", 0.0
     # How many features another kernel has in the primal form, only its factors say.
-    primal = hasattr(estimator, "is_primal") and estimator.is_primal(X)
-    if primal and estimator.row_kernel == estimator.col_kernel == "linear":
-        counted = True
-    else:
-        counted = not primal and hasattr(estimator, "is_primal")
-        counted = counted and estimator._thin_design(X) is None
-    if counted:
+    has_forms = hasattr(estimator, "is_primal")
+    primal = has_forms and estimator.is_primal(X)
+    linear = {recipe.parameter("row_kernel"), recipe.parameter("col_kernel")} == {"linear"}
+    if has_forms and (linear if primal else estimator._thin_design(X) is None):
         seconds = product_seconds(X, sides, primal)
         seconds *= estimator.max_iter * getattr(estimator, "max_inner", 1)
         line += f", and at most about {seconds:,.0f} s of a core"
