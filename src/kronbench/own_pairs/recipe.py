@@ -366,7 +366,7 @@ def expected(recipe: Recipe, X: PairData, needed: float) -> str:
     if has_forms and (linear if primal else estimator._thin_design(X) is None):
         seconds = product_seconds(X, sides, primal)
         seconds *= estimator.max_iter * getattr(estimator, "max_inner", 1)
-        line += f", and at most about {seconds:,.0f} s of a core"
+        line += f", and its iterations at most about {seconds:,.0f} s of a core"
     return line if max(memory / 2**30, seconds / 10) >= 1 else ""
 
 
