@@ -184,4 +184,7 @@ def test_what_a_long_fit_takes_is_said_before_it(folder, capsys, monkeypatch):
     assert "a fit takes" not in run(capsys, *argv)[2]
     monkeypatch.setattr(recipe, "_OF_THE_PROCESS", 2.0**30)
     _, _, err = run(capsys, *argv)
-    assert "a fit takes about 1,024 MiB of memory, and its iterations at most about 0 s of a core\n" in err
+    assert (
+        "a fit takes about 1,024 MiB of memory, and its iterations at most about 0 s of a core\n"
+        in err
+    )
