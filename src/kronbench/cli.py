@@ -155,7 +155,7 @@ def add_own_pairs(add):
     files = {
         "pairs": "pairs: row id, column id, label; .csv, .tsv (also .gz), or .parquet",
         "rows": "row vertices: id, then numbers, similarities to all ids, fingerprints, or a "
-        "column 'smiles' or 'sequence'; or a FASTA file",
+        "column 'smiles' or 'sequence'; or a FASTA file, or scipy.sparse's .npz with ids beside",
         "cols": "column vertices, in the same form",
     }
     columns = {

@@ -27,6 +27,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Columns of text that hold a fingerprint each, and what that is written in.
 FINGERPRINTS = {"fp_hex": "hexadecimal digits", "fp_bits": "zeros and ones"}
 _FASTA = (".fasta", ".fa", ".faa")
+_PART = 1 << 16  # rows of a table of fingerprints that are read at a time
 
 
 def is_fasta(path: str | Path) -> bool:
@@ -51,6 +52,25 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
         ``attrs["file"]`` is the path, which errors then name. A column with a cell that is no
         number is one of text, and so is a column of fingerprints, ``fp_hex`` or ``fp_bits``.
     """
+    import pandas as pd
+
+    parts = [*read_parts(path, ids)]
+    if len(parts) == 1:
+        return parts[0]
+    numbered = isinstance(parts[0].index, pd.RangeIndex)  # ids in an index stay
+    frame = pd.concat(parts, ignore_index=numbered)
+    frame.attrs["file"] = str(path)
+    return frame
+
+
+def read_parts(
+    path: str | Path, ids: int | Sequence[str] = 1, categories: bool = False
+) -> Iterator[pd.DataFrame]:
+    """The table of :func:`read_table` in parts of 65,536 rows where it has fingerprints.
+
+    With ``categories`` it is whole, and the columns of ids are categories of texts: a number a
+    row, where a text takes ten times the memory.
+    """
     # The end of the name says the form.
     path = Path(path)
     separator = SEPARATORS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix)
@@ -59,20 +79,27 @@ def read_table(path: str | Path, ids: int | Sequence[str] = 1) -> pd.DataFrame:
     check_readable(path)
     # Read it; whatever the system refuses is one sentence.
     try:
-        frame = _read_parquet(path) if separator is None else _read_text(path, separator, ids)
+        if separator is None:
+            parts = _read_parquet(path, ids if categories else None)
+        else:
+            parts = _read_text(path, separator, ids, categories)
+        found = False
+        for frame in parts:
+            # A table has a row, and its columns of ids.
+            if frame.empty:
+                break
+            n, found = frame.shape[1], True
+            if not isinstance(ids, int):
+                check_columns(path, list(frame.columns), ids)
+            elif n < ids:
+                columns = "column" if n == 1 else "columns"
+                raise InputError(f"{path} has {n} {columns}: the first {ids} are ids")
+            frame.attrs["file"] = str(path)
+            yield frame
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    # A table has a row, and its columns of ids.
-    if frame.empty:
+    if not found:
         raise InputError(f"{path} has no rows below its header: give at least one")
-    n = frame.shape[1]
-    if not isinstance(ids, int):
-        check_columns(path, list(frame.columns), ids)
-    elif n < ids:
-        columns = "column" if n == 1 else "columns"
-        raise InputError(f"{path} has {n} {columns}: the first {ids} are ids")
-    frame.attrs["file"] = str(path)
-    return frame
 
 
 def read_fasta(path: str | Path) -> pd.Series:
@@ -173,8 +200,8 @@ def other_form(name: str, known: Sequence[str]) -> str:
     return f": it has '{twin}' in another Unicode form (NFC, NFD); give both the same"
 
 
-def _read_text(path, separator, ids):
-    """A table in text: its header is looked at first, then pandas reads it."""
+def _read_text(path, separator, ids, categories):
+    """The parts of a table in text: its header is looked at first, then pandas reads it."""
     import pandas as pd
 
     try:
@@ -190,21 +217,28 @@ def _read_text(path, separator, ids):
             raise InputError(f"{path} is not separated by commas: save it with commas, or as .tsv")
         if twice := [name for name, count in Counter(header).items() if count > 1]:
             raise InputError(f"{path} has two columns '{twice[0]}': give each a different name")
-        as_text = [*(header[:ids] if isinstance(ids, int) else ids), *FINGERPRINTS]
+        ids = header[:ids] if isinstance(ids, int) else [name for name in ids if name in header]
+        in_parts = not (categories or {*header}.isdisjoint(FINGERPRINTS))
         with open_table(path) as file, warnings.catch_warnings():
             # Of rows longer than the header pandas would drop the end, with this warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
+            options = {"chunksize": _PART} if in_parts else {}
+            read = pd.read_csv(
                 file,
                 sep=separator,
                 names=header,
                 header=0,
                 index_col=False,
-                dtype=dict.fromkeys(as_text, str),
+                dtype=dict.fromkeys([*ids, *FINGERPRINTS], str),
                 keep_default_na=False,
                 encoding="utf-8-sig",
                 low_memory=False,
+                **options,
             )
+            if in_parts:
+                yield from (part.reset_index(drop=True) for part in read)
+            else:
+                yield read.astype(dict.fromkeys(ids, "category")) if categories else read
     except csv.Error as error:  # of the header
         raise InputError(f"{path} has a header that cannot be read: {error}") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
@@ -214,13 +248,21 @@ def _read_text(path, separator, ids):
         ) from None
 
 
-def _read_parquet(path):
+def _read_parquet(path, ids):
+    """The parts of a Parquet file, or all of it with the columns ``ids`` as categories."""
     import pandas as pd
 
     with extra_for(path):
-        import pyarrow  # noqa: F401 (pandas' own sentence names no extra)
+        from pyarrow import parquet
     try:
-        frame = pd.read_parquet(path, engine="pyarrow")
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if ids is None and not {*names}.isdisjoint(FINGERPRINTS):
+                for part in file.iter_batches(_PART):
+                    yield part.to_pandas().rename(columns=str)
+                return
+        ids = names[:ids] if isinstance(ids, int) else ids and [*{*ids} & {*names}]
+        frame = pd.read_parquet(path, engine="pyarrow", read_dictionary=ids)
     except (ValueError, TypeError) as error:  # pyarrow's own errors are of these kinds
         raise InputError(f"{path} is not a Parquet file that can be read: {error}") from None
-    return frame.rename(columns=str)
+    yield frame.rename(columns=str)

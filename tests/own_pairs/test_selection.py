@@ -161,8 +161,9 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
     with pytest.raises(InputError, match="for 3,000 pairs from 6,000 pairs of 3,000 rows"):
         check_memory(recipe, pairs, pairs[:3000])
     check_memory(recipe, pairs, pairs[:2000])
-    monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
+    monkeypatch.setattr(recipes, "available_memory", lambda: 2.0**17)  # 160 weights of products
     check_memory(Recipe("KronRidge", {"form": "primal"}), pairs)
+    monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
     check_memory(Recipe("PairKNN", {}), pairs)
     # 160 products of features are decomposed, without a kernel matrix of 3,000 rows.
     check_memory(Recipe("KronRidge", {}), pairs)
@@ -174,7 +175,7 @@ def test_what_does_not_fit_is_refused_with_what_would(monkeypatch):
 
 
 def test_only_the_form_that_is_taken_has_kernels_to_hold(monkeypatch, rng):
-    monkeypatch.setattr(recipes, "available_memory", lambda: 0.0)
+    monkeypatch.setattr(recipes, "available_memory", lambda: 2.0**17)
     i, j = np.divmod(rng.permutation(40000)[:20000], 100)
     narrow = PairData(rng.standard_normal((400, 18)), rng.standard_normal((100, 17)), i, j)
     wide = PairData(rng.standard_normal((400, 900)), rng.standard_normal((100, 800)), i, j)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from kronbench.datasets.dataset import Arrays
 from kronbench.datasets.fetch import Files
 from kronbench.datasets.generators import arrays_of_pairs
 from kronbench.errors import InputError
-from kronbench.io import check_columns, read_table
+from kronbench.io import check_columns, read_parts, read_table
 from kronbench.pairs import PairData
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class OwnPairs:
     sides: tuple[VertexTable, VertexTable]
     names: tuple[str, str, str]
 
-    @property
+    @cached_property
     def labels(self) -> np.ndarray:
         """The different labels, sorted."""
         return np.unique(self.y)
@@ -70,7 +71,7 @@ def read_own_pairs(
         raise InputError("only one column of ids is named: give both row and col")
     if row is not None and row == col:
         raise InputError(f"row and col are both '{row}': give a different column of ids for each")
-    frame = read_table(pairs, ids=2 if row is None else [row, col])
+    frame = next(read_parts(pairs, 2 if row is None else [row, col], categories=True))
     row, col = frame.columns[:2] if row is None else (row, col)
     if all(name in side.ids for name, side in zip((row, col), sides, strict=True)):
         raise InputError(

@@ -21,6 +21,7 @@ from kronbench.models._parameters import OfPairs
 from kronbench.models._vertex_features import VertexFeatures
 from kronbench.pairs import PairData, PairwiseOperator, SampledKroneckerOperator
 from kronbench.pairs.data import (
+    as_features,
     known_vertices,
     rows_of,
     same_features,
@@ -218,13 +219,17 @@ class ProductKernelModel(OfPairs):
         The row of the design of a pair has all products of a feature of its row vertex and one of
         its column vertex; the last index of them is that of the column feature.
         """
-        X, (row_map, col_map) = self._in_dtype(X), feature_maps
+        row_map, col_map = feature_maps
         used_rows, rows = used_vertices(X.rows, X.n_rows)
         used_cols, cols = used_vertices(X.cols, X.n_cols)
         row_features, col_features = (
             rows_of(X.row_features, used_rows),
             rows_of(X.col_features, used_cols),
         )
+        # Those in use alone are cast: a block of a screen has few of very many vertices.
+        if self.dtype is not None:
+            row_features = as_features(row_features.astype(self.dtype, copy=False), "row_features")
+            col_features = as_features(col_features.astype(self.dtype, copy=False), "col_features")
         return row_map(row_features), col_map(col_features), rows, cols
 
     def _design_operator(self, row_features, col_features, rows, cols):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
@@ -22,13 +23,14 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from kronbench.errors import InputError, extra_for, printable
 from kronbench.files import check_output, replacing
-from kronbench.io import SEPARATORS, check_readable, other_form, read_table
+from kronbench.io import SEPARATORS, check_readable, other_form, read_parts
 from kronbench.own_pairs import KEPT, model_file
 from kronbench.own_pairs.model_file import Model
 from kronbench.own_pairs.recipe import (
     available_memory,
     check_memory,
     check_solver_name,
+    expected,
     make_recipe,
     mib,
     read_assignments,
@@ -255,10 +257,12 @@ def _pairs_and_recipe(tables, solver, assignments, scale, selects, seed):
     read = {name: read_side(tables[name], f"--{name}") for name in ("rows", "cols")}
     own = read_own_pairs(**(tables | read))
     recipe = make_recipe(solver, parameters, own, scale, selects, seed)
-    check_memory(recipe, own.data)
+    needed = check_memory(recipe, own.data, selects=selects)
     recipe, own = recipe.with_kernels(own)
     for line in recipe.taken(own):
         print(printable(line), file=sys.stderr)
+    if line := expected(recipe, own.data, needed):
+        print(line, file=sys.stderr)
     return own, recipe
 
 
@@ -267,13 +271,21 @@ def _check_tables(paths):
     paths = list(filter(None, paths))
     for path in paths:
         check_readable(path)
-    needed = 3 * sum(map(os.path.getsize, paths))  # a number of eight characters takes 24 bytes
+    needed = 3 * sum(map(_size, paths))  # a number of eight characters takes 24 bytes
     if needed > (available := available_memory()):
-        largest = max(paths, key=os.path.getsize)
+        largest = max(paths, key=_size)
         raise InputError(
-            f"{largest} has {mib(os.path.getsize(largest))}, and reading the tables takes about "
+            f"{largest} has {mib(_size(largest))}, and reading the tables takes about "
             f"{mib(needed)} where {mib(available)} are available: give fewer rows"
         )
+
+
+def _size(path):
+    """The bytes of a file, those of a sparse matrix unpacked."""
+    if Path(path).suffix == ".npz":
+        with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as file:
+            return sum(entry.file_size for entry in file.infolist())
+    return os.path.getsize(path)
 
 
 def _model_and_sides(model, out, files, pairs):
@@ -294,7 +306,7 @@ def _model_and_sides(model, out, files, pairs):
 def _read_places(pairs, model, sides):
     """Positions, in the ids of the sides, of the row and of the column of each pair of a table."""
     names, places = list(model.names[:2]), []
-    frame = read_table(pairs, ids=names)
+    frame = next(read_parts(pairs, names, categories=True))
     for side, name, own in zip(sides, names, model.sides, strict=True):
         ids = read_ids(frame[name], str(pairs), "pair")
         places.append(side.ids.get_indexer(ids))

@@ -9,8 +9,8 @@ scikit-learn on import: 2 of the 4.5 processor seconds in which two pairs were p
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+import os
 import re
 import zipfile
 from dataclasses import dataclass, fields, replace
@@ -74,23 +74,38 @@ def save_model(model: Model, path: str | Path) -> str:
     model = replace(model, **left_out)
     arrays: dict[int, tuple[str, np.ndarray]] = {}
     described = json.dumps(_described(model, arrays))
-    packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **dict(arrays.values()))
-    with zipfile.ZipFile(packed, "a") as file:
-        file.writestr("model.json", described)
+    # The arrays go to the file one by one: they may be much of what memory there is.
     with replacing(path) as temporary:
-        content = packed.getvalue() + _COMMENT.format(FORMAT, "").encode()
-        digest = hashlib.sha256(content).hexdigest()
-        temporary.write_bytes(content + digest.encode())
-    return digest
+        with temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, **dict(arrays.values()))
+        with zipfile.ZipFile(temporary, "a") as packed:
+            packed.writestr("model.json", described)
+        with temporary.open("r+b") as file:
+            sha256 = hashlib.file_digest(file, "sha256")
+            comment = _COMMENT.format(FORMAT, "").encode()
+            sha256.update(comment)
+            file.write(comment + sha256.hexdigest().encode())
+    return sha256.hexdigest()
 
 
 def load_model(path: str | Path) -> Model:
     """Read what ``save_model`` wrote; InputError where it is damaged, or has types of others."""
     check_readable(path)
+    with Path(path).open("rb") as file:
+        model = _read(path, file)
+    # A closed form is fitted again to its labels.
+    if model.y is not None:
+        check_memory(model.recipe, model.data)
+        model = replace(model, fitted=model.recipe.fit(model.data, model.y))
+    return model
+
+
+def _read(path, file):
+    """The model in an open file."""
     # The tail says whether it is a model, of which format, and whether it is whole.
-    content = Path(path).read_bytes()
-    tail = _TAIL.fullmatch(content[-_TAIL_BYTES:])
+    size = os.fstat(file.fileno()).st_size
+    file.seek(max(0, size - _TAIL_BYTES))
+    tail = _TAIL.fullmatch(file.read())
     if not tail:
         raise InputError(f"{path} is not a model file of kronbench, or is truncated: fit again")
     if (form := int(tail[1])) != FORMAT:
@@ -99,32 +114,40 @@ def load_model(path: str | Path) -> Model:
             f"{path} is of format {form}, from {age} kronbench: this one, {__version__}, reads "
             f"format {FORMAT}; {advice}"
         )
-    if hashlib.sha256(content[:-64]).hexdigest().encode() != tail[2]:
+    if _sha256(file, size - 64).encode() != tail[2]:
         raise InputError(
             f"{path} is damaged, since its sha256 differs: copy it again, or fit again"
         )
     try:
         # Refuse what unpacks to more than it says, then what is no model.
-        with zipfile.ZipFile(io.BytesIO(content)) as file:
-            entries = file.infolist()
+        with zipfile.ZipFile(file) as packed:
+            entries = packed.infolist()
             if any(
                 entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size
                 for entry in entries
             ):
                 raise ValueError("a member is compressed")
-            if sum(entry.file_size for entry in entries) > len(content):
+            if sum(entry.file_size for entry in entries) > size:
                 raise ValueError("its members claim more bytes than it has")
-            members = {entry.filename: file.read(entry) for entry in entries}
-        model = _rebuilt(json.loads(members["model.json"]), members)
+            model = _rebuilt(json.loads(packed.read("model.json")), packed, {})
         _check_said(model)
         _check_arrays(model)
     except Exception as error:  # a file from anywhere may lead any step astray
         raise InputError(f"{path} is not a complete model ({error}): fit again") from None
-    # A closed form is fitted again to its labels.
-    if model.y is not None:
-        check_memory(model.recipe, model.data)
-        model = replace(model, fitted=model.recipe.fit(model.data, model.y))
     return model
+
+
+def _sha256(file, size):
+    """The sum of the first bytes of a file, which is read in parts."""
+    sha256, part = hashlib.sha256(), 1 << 20
+    file.seek(0)
+    for start in range(0, size, part):
+        sha256.update(file.read(min(part, size - start)))
+    return sha256.hexdigest()
+
+
+def _are_texts(parts):
+    return {*map(type, parts)} == {str}
 
 
 def _described(value, arrays):
@@ -137,6 +160,8 @@ def _described(value, arrays):
         return {"file": arrays.setdefault(id(value), (str(len(arrays)), value))[0] + ".npy"}
     if isinstance(value, np.dtype):
         return {"dtype": value.name}
+    if isinstance(value, tuple) and _are_texts(value):  # the ids of very many vertices
+        return {"tuple": value}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [_described(part, arrays) for part in value]}
     if isinstance(value, dict):
@@ -149,24 +174,31 @@ def _described(value, arrays):
     return {"type": name, **{key: _described(part, arrays) for key, part in vars(value).items()}}
 
 
-def _rebuilt(node, members):
-    """What JSON describes; ValueError of what no model has. A member becomes its array here."""
+def _rebuilt(node, packed, known):
+    """What JSON describes; ValueError of what no model has.
+
+    ``known`` is filled with the arrays of members, and with tuples of texts: what stands in
+    several places is one object.
+    """
 
     def each(parts):
-        return [_rebuilt(part, members) for part in parts]
+        return [_rebuilt(part, packed, known) for part in parts]
 
     match node:
         case None | bool() | int() | float() | str():
             return node
         case {"file": str(name), **rest} if not rest:
-            if isinstance(members[name], bytes):
-                members[name] = np.load(io.BytesIO(members[name]), allow_pickle=False)
-            return members[name]
+            if name not in known:
+                with packed.open(name) as member:
+                    known[name] = np.lib.format.read_array(member, allow_pickle=False)
+            return known[name]
         case {"dtype": "float32" | "float64" as name, **rest} if not rest:
             return np.dtype(name)
         case {"list": list(parts), **rest} if not rest:
             return each(parts)
         case {"tuple": list(parts), **rest} if not rest:
+            if _are_texts(parts):
+                return known.setdefault(texts := tuple(parts), texts)
             return tuple(each(parts))
         case {"dict": list(pairs), **rest} if not rest:
             return dict(map(each, pairs))
@@ -274,6 +306,6 @@ def _check_finite(parts):
             values = np.asarray(part)
             if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
                 raise ValueError(f"{name} does not hold finite numbers")
-        elif name not in ("objective_path_", "cv_results_"):
+        elif name not in ("objective_path_", "cv_results_", "ids", "row_ids", "col_ids"):
             inside = dict(enumerate(part)) if isinstance(part, list | tuple) else part
             _check_finite(inside if isinstance(inside, dict) else getattr(part, "__dict__", {}))

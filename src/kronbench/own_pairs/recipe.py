@@ -1,7 +1,7 @@
 """A solver with its parameters, and what is done to features and labels before it sees them.
 
-What does not fit in memory is refused before it begins: only kernel matrices of Kronecker models
-are counted, which are the largest.
+What does not fit in memory is refused before it begins: kernel matrices of Kronecker models are
+counted, and the weights of their primal form, which are the largest.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 
 from kronbench import evaluation, models
@@ -24,6 +25,7 @@ from kronbench.models import VertexScaler
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.own_pairs.similarities import as_kernel, clip
 from kronbench.pairs import PairData
+from kronbench.pairs.sparse_design import product_seconds
 from kronbench.solvers import import_object, scores_of
 from kronbench.yaml_files import number_or_text
 
@@ -36,6 +38,8 @@ _SIDES = {"row": "row", "col": "column"}  # in parameters, and in words
 INNER_FOLDS = 3  # of the training pairs, to choose by
 _LARGEST_MISS = 0.1  # of the equations of a fit, as a share of the labels
 _MOST_PAIRS_CHECKED = 100_000  # that a model is to predict better than their mean
+_VECTORS = 12  # of weights, that iterations hold
+_OF_THE_PROCESS = 3e8  # bytes: what is imported, and compiled code
 
 
 @dataclass(frozen=True)
@@ -275,34 +279,95 @@ def check_solver_name(name: str) -> None:
         raise InputError(f"'{name}' is not a solver of pairs{advice}")
 
 
-def check_memory(recipe: Recipe, train: PairData, asked: PairData | None = None) -> None:
-    """InputError where kernel matrices need more memory than there is, to fit or to score pairs.
+def check_memory(
+    recipe: Recipe, train: PairData, asked: PairData | None = None, selects: bool = False
+) -> float:
+    """The bytes that a fit, or to score pairs, needs; InputError where that is more than there is.
 
-    Linear kernels in the primal form need none, which a closed form may also choose, nor do the
-    few features of a fit without iterations. Of other solvers none is known.
+    Counted are kernel matrices and, in the primal form, vectors of weights: ``selects`` says
+    whether all of a run are held. Linear kernels in the primal form need no matrix, which a closed
+    form may also choose, nor do the few features of a fit without iterations. Of other solvers
+    none is known.
     """
+    kernels, weights = needed_memory(recipe, train, asked, selects)
+    if max(kernels, weights) <= (available := available_memory()):
+        return kernels + weights
+    rows, cols = _vertices_in_use(train)
+    scores = f"{len(asked):,} pairs from " if asked is not None else ""
+    of = f"of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows and {cols:,} "
+    of += "columns"
+    if weights > available:
+        some = ", or --set reg in place of --select" if selects else ""
+        features = train.row_features.shape[1], train.col_features.shape[1]
+        raise InputError(
+            f"the weights of products of {features[0]:,} and {features[1]:,} features {of} need "
+            f"{mib(weights)}, and {mib(available)} are available: give fewer features{some}"
+        )
+    other = ""
+    if "form" in recipe.estimator().get_params():
+        linear = {"form": "primal", "row_kernel": "linear", "col_kernel": "linear"}
+        bits = replace(recipe, parameters={**recipe.parameters, **linear})
+        takes = sum(needed_memory(bits, train, asked, selects))
+        other = f"form=primal with linear kernels, which takes {mib(takes)}, "
+    raise InputError(
+        f"the kernels {of} need {mib(kernels)}, and {mib(available)} are available: give fewer "
+        f"vertices, {other}or features from landmarks (docs/own-pairs.md)"
+    )
+
+
+def needed_memory(
+    recipe: Recipe, train: PairData, asked: PairData | None = None, selects: bool = False
+) -> tuple[float, float]:
+    """Bytes of kernel matrices and of vectors of weights, of :func:`check_memory`."""
     estimator = recipe.estimator()
     parameters = estimator.get_params()
     if parameters.get("row_kernel") is None or "." in recipe.solver:
-        return
+        return 0.0, 0.0
     kernels = parameters["row_kernel"], parameters.get("col_kernel", "linear")
-    primal = not hasattr(estimator, "is_primal") or estimator.is_primal(train)
-    primal = primal or estimator._thin_design(train) is not None
+    has_forms = hasattr(estimator, "is_primal")
+    is_primal = has_forms and estimator.is_primal(train)
+    thin = has_forms and not is_primal and estimator._thin_design(train) is not None
     # A kernel matrix has a row a vertex that is scored, and a column a vertex that trains.
-    trained = rows, cols = _vertices_in_use(train)
+    trained = _vertices_in_use(train)
     scored = trained if asked is None else _vertices_in_use(asked)
-    needed = sum(
-        0.0 if primal and kernel == "linear" else 8.0 * m * n
+    without = is_primal or thin or not has_forms
+    matrices = sum(
+        0.0 if without and kernel == "linear" else 8.0 * m * n
         for kernel, m, n in zip(kernels, scored, trained, strict=True)
     )
-    if needed > (available := available_memory()):
-        scores = f"{len(asked):,} pairs from " if asked is not None else ""
-        other = "form=primal with linear kernels, " if "form" in parameters else ""
-        raise InputError(
-            f"the kernels of {recipe.solver} for {scores}{len(train):,} pairs of {rows:,} rows "
-            f"and {cols:,} columns need {mib(needed)}, and {mib(available)} are available: "
-            f"give fewer vertices, {other}or features from landmarks (docs/own-pairs.md)"
-        )
+    if not is_primal or set(kernels) != {"linear"}:
+        return matrices, 0.0
+    # A product has a table of the vertices of one side, and the iterations some vectors.
+    d, r = train.row_features.shape[1], train.col_features.shape[1]
+    path = selects and "reg" not in recipe.parameters and recipe.solver == "KronRidge"
+    vectors = 1 if asked is not None else parameters["max_iter"] + 2 if path else _VECTORS
+    return matrices, 8.0 * (d * r * vectors + min(scored[1] * d, scored[0] * r))
+
+
+def expected(recipe: Recipe, X: PairData, needed: float) -> str:
+    """What a fit takes of memory and time, for a user to decide by; empty where that is little.
+
+    The memory has the tables, their casts and the pairs beside the bytes ``needed``; the time the
+    most iterations of Kronecker models, at the rate of one core of a server.
+    """
+    estimator: Any = recipe.estimator()
+    sides = X.row_features, X.col_features
+    n_bytes = sum(
+        side.data.nbytes + side.indices.nbytes if sparse.issparse(side) else side.nbytes
+        for side in sides
+    )
+    memory = _OF_THE_PROCESS + 2.2 * n_bytes + 100.0 * (X.n_rows + X.n_cols) + 100.0 * len(X)
+    memory += needed
+    line, seconds = f"a fit takes about {mib(memory)} of memory", 0.0
+    # How many features another kernel has in the primal form, only its factors say.
+    has_forms = hasattr(estimator, "is_primal")
+    primal = has_forms and estimator.is_primal(X)
+    linear = {recipe.parameter("row_kernel"), recipe.parameter("col_kernel")} == {"linear"}
+    if has_forms and (linear if primal else estimator._thin_design(X) is None):
+        seconds = product_seconds(X, sides, primal)
+        seconds *= estimator.max_iter * getattr(estimator, "max_inner", 1)
+        line += f", and its iterations at most about {seconds:,.0f} s of a core"
+    return line if max(memory / 2**30, seconds / 10) >= 1 else ""
 
 
 def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> float:

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from kronbench import models
 from kronbench.errors import InputError, printable
-from kronbench.io import FINGERPRINTS, did_you_mean, is_fasta, read_fasta, read_table
+from kronbench.io import (
+    FINGERPRINTS,
+    check_readable,
+    did_you_mean,
+    is_fasta,
+    read_fasta,
+    read_parts,
+)
 from kronbench.pairs import PairData
-from kronbench.pairs.frames import VertexTable, read_vertices, texts_alone, vertex_ids
+from kronbench.pairs.frames import (
+    LARGEST_FEATURE,
+    VertexTable,
+    read_ids,
+    read_vertices,
+    texts_alone,
+    vertex_ids,
+)
 
 # What makes features of a column of texts, by its name in small letters.
 TRANSFORMERS = {"smiles": "MorganFingerprints", "sequence": "KmerSpectrum"}
@@ -28,27 +43,112 @@ _WORDS |= dict.fromkeys(FINGERPRINTS, "fingerprints")
 def read_side(path: str | Path, option: str, like: VertexTable | None = None) -> VertexTable:
     """The vertices of a FASTA file, or of a table of numbers, fingerprints, SMILES or sequences.
 
-    ``like`` is the side of a model for which these vertices are new: they are refused if they are
-    given in another form, and texts go through its transformer.
+    A file ``.npz`` has numbers, in a sparse matrix. ``like`` is the side of a model for which
+    these vertices are new: they are refused if they are given in another form, and texts go
+    through its transformer.
     """
-    frame = read_fasta(path).to_frame() if is_fasta(path) else read_table(path)
-    frame.attrs["file"] = str(path)
-    ids, columns, name = vertex_ids(frame, option)
-    text, column = _text_column(columns)
+    if is_npz := Path(path).suffix == ".npz":
+        table, text, name = read_sparse(path), "", path
+    else:
+        parts = iter([read_fasta(path).to_frame()]) if is_fasta(path) else read_parts(path)
+        frame = next(parts)
+        frame.attrs["file"] = str(path)
+        ids, columns, name = vertex_ids(frame, option)
+        text, column = _text_column(columns)
     if like and (asked := _WORDS[like.text]) != _WORDS[text]:
         fasta = "a FASTA file or " if like.text == "sequence" else ""
         raise InputError(
             f"{name} has {_WORDS[text]}, but the model was fitted with {asked}: give {fasta}a "
             f"column '{like.text or like.columns[0]}'{'' if like.text else ' and so on'}"
         )
+    if is_npz:
+        return table
     if text not in TRANSFORMERS:
-        return read_vertices(frame, option, averaged=True)
+        first = read_vertices(frame, option, averaged=True)
+        return _joined([first, *(read_vertices(part, option) for part in parts)])
     transformer = like.transformer if like else getattr(models, TRANSFORMERS[text])()
     texts = pd.Series(texts_alone(columns, column, name).to_numpy(object), ids)
     texts.attrs["file"] = name
     features = transformer.transform(texts)
     numbers = tuple(map(str, range(features.shape[1])))
     return VertexTable(name, tuple(ids), numbers, features, False, text, transformer)
+
+
+def read_sparse(path: str | Path) -> VertexTable:
+    """The features of a file of ``scipy.sparse.save_npz``, whose ids are in a text beside it.
+
+    Of ``compounds.npz`` that is ``compounds.ids.txt``, one a line. Columns are named by their
+    numbers. As in SciPy entries of one place are added; zeros that are stored are left out. Single
+    precision stays, other numbers become float64.
+    """
+    names = Path(path).with_suffix(".ids.txt")
+    check_readable(path)
+    if not names.exists():
+        raise InputError(f"{path} has no ids: write them to {names}, one a line")
+    check_readable(names)
+    try:
+        features = sparse.load_npz(path)
+        if features.format in ("csr", "csc", "bsr"):  # others are looked at when they are made
+            features.check_format(full_check=True)
+        features = sparse.csr_array(features)
+        features.check_format(full_check=True)
+    except MemoryError:
+        raise
+    except Exception as error:  # numpy, zipfile and SciPy each have their own
+        raise InputError(
+            f"{path} is not a sparse matrix of scipy.sparse.save_npz ({error})"
+        ) from None
+    if features.ndim != 2 or not all(features.shape):
+        raise InputError(f"{path} has the shape {features.shape}: give a row for each vertex")
+    try:
+        ids = names.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{names} is not text in UTF-8: save it in UTF-8") from None
+    if len(ids) != features.shape[0]:
+        raise InputError(
+            f"{names} has {len(ids)} lines and {path} {features.shape[0]} rows: give an id a row"
+        )
+    if (index := read_ids(pd.Index(ids), str(names))).has_duplicates:
+        twice = index[index.duplicated()][0]
+        raise InputError(f"{names} has the id '{twice}' twice: give each vertex one row")
+    if features.dtype.kind not in "fiub":
+        raise InputError(f"{path} has numbers of type {features.dtype}: give real ones")
+    features = features.astype(np.float32 if features.dtype == np.float32 else float, copy=False)
+    features.sum_duplicates()
+    features.eliminate_zeros()
+    if max(features.shape[1], features.nnz) <= np.iinfo(np.int32).max:
+        for name in ("indices", "indptr"):
+            setattr(features, name, getattr(features, name).astype(np.int32, copy=False))
+    values = features.data
+    ends = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if not -LARGEST_FEATURE < ends[0] <= ends[1] < LARGEST_FEATURE:
+        at = np.flatnonzero(~(np.abs(values.astype(float)) < LARGEST_FEATURE))[0]
+        row = np.searchsorted(features.indptr, at, "right") - 1
+        raise InputError(
+            f"{path} has {values[at]} for '{ids[row]}' in column {features.indices[at]}: give a "
+            f"number below {LARGEST_FEATURE:g}"
+        )
+    columns = tuple(map(str, range(features.shape[1])))
+    return VertexTable(str(path), tuple(index), columns, features, False)
+
+
+def _joined(tables):
+    """The parts of a table of fingerprints as one."""
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    ids = tuple(name for table in tables for name in table.ids)
+    for table in tables:
+        if table.columns != first.columns:
+            raise InputError(
+                f"{first.name}: the fingerprint of '{table.ids[0]}' has {len(table.columns)} "
+                f"bits, and that of '{ids[0]}' {len(first.columns)}: give all the same length"
+            )
+    if (index := pd.Index(ids)).has_duplicates:
+        twice = index[index.duplicated()][0]
+        raise InputError(f"{first.name} has the id '{twice}' twice: give each vertex one row")
+    features = sparse.vstack([table.features for table in tables], format="csr")
+    return replace(first, ids=ids, features=features)
 
 
 def _text_column(columns):
@@ -140,7 +240,10 @@ def _known(table, features, side):
     """
     known = pd.Index(side.ids).get_indexer(table.ids)
     both = np.flatnonzero(known >= 0)
-    apart = (features[both] != side.features[known[both]]).sum(axis=1) > 0
+    ours, theirs = side.features[known[both]], features[both]
+    if sparse.issparse(ours) or sparse.issparse(theirs):
+        ours, theirs = sparse.csr_array(ours), sparse.csr_array(theirs)
+    apart = (ours != theirs).sum(axis=1) > 0
     if apart.any():
         line = (
             f"{table.name} has other features than the model for {apart.sum()} of its ids, the "
@@ -160,6 +263,8 @@ def _as_in_model(table, side):
                 f"{table.name} has fingerprints of {bits} bits, but the model was fitted with "
                 f"{wanted}: fold them to that length"
             )
+        return table.features
+    if table.columns == side.columns:
         return table.features
     position = pd.Index(table.columns).get_indexer(side.columns)
     if (missing := np.flatnonzero(position < 0)).size:

@@ -19,11 +19,12 @@ _LARGEST_ASYMMETRY = 1e-6
 # The largest mean of these differences, relative to the mean entry, where the two entries may be
 # averaged. SIMCOMP scores of drugs have .002, and single pairs that differ by .19.
 _LARGEST_MEAN_ASYMMETRY = 0.05
-_LARGEST_FEATURE = 1e150  # its square is to be a number
+LARGEST_FEATURE = 1e150  # its square is to be a number
 _SHOWN_CHARACTERS = 60  # of a cell in a message
 # A longer fingerprint is not folded, and a column for each of its bits is more than a table should
 # have.
 _MOST_FINGERPRINT_BITS = 1 << 16
+_BITS_OF_A_BLOCK = 1 << 23  # of fingerprints that are unpacked at once
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,10 @@ def read_pairs(
 
 def read_ids(values: pd.Series | pd.Index, name: str, entry: str = "row") -> pd.Index:
     """Ids as text (n,); whole numbers become their digits. ``entry`` is what each is the id of."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        texts = values.cat.categories  # of very many pairs, in which an id is a number
+        if {*map(type, texts)} == {str} and "" not in texts and values.cat.codes.min() >= 0:
+            return pd.CategoricalIndex(values)
     if pd.api.types.is_integer_dtype(values.dtype):
         return pd.Index(values.astype(str))
     ids = pd.Index(values.astype(object))
@@ -206,41 +211,63 @@ def _fingerprints(cells, kind, ids, name):
     "fp_hex" has hexadecimal digits as in the FPS format of chemfp: bytes in the order of the bits,
     the lowest bit of a byte first. "fp_bits" has zeros and ones.
     """
-    # Each cell becomes the columns of its bits; the first one says how long all of them are.
-    columns, length, bits_of_a_digit = [], 0, 4 if kind == "fp_hex" else 1
-    for cell, entry in zip(cells, ids, strict=True):
-        text = "" if pd.isna(cell) else str(cell).strip()
-        if not text:
-            raise InputError(f"{name} has no fingerprint for '{entry}' in '{kind}': give one")
-        length = length or len(text)
-        if len(text) != length:
-            raise InputError(
-                f"{name}: the fingerprint of '{entry}' has {len(text)} characters, and that "
-                f"of '{ids[0]}' {length}: give all the same length"
-            )
+    # The first cell says how long all of them are.
+    cells = cells.tolist()
+    length = len(str(cells[0]).strip())
+    width = length * (4 if kind == "fp_hex" else 1)
+    blocks, n = [], max(1, _BITS_OF_A_BLOCK // max(1, width))
+    for start in range(0, len(cells), n):
+        some = cells[start : start + n]
         try:
-            if not isinstance(cell, str):  # a number has lost its zeros at the left
-                raise ValueError(cell)
-            if kind == "fp_hex":
-                packed = np.frombuffer(bytes.fromhex(text), np.uint8)
-                bits = np.unpackbits(packed, bitorder="little")
-            else:
-                bits = np.frombuffer(text.encode("ascii"), np.uint8) - ord("0")
-            # Blanks, which fromhex skips, leave too few bits.
-            if len(bits) < bits_of_a_digit * length or bits.max() > 1:
-                raise ValueError(text)
-        except ValueError:
-            raise InputError(
-                f"{name}: the fingerprint of '{entry}' in '{kind}' is not of "
-                f"{FINGERPRINTS[kind]}: '{text if len(text) <= 20 else text[:20] + '...'}'"
-            ) from None
-        columns.append(np.flatnonzero(bits))
-    width = bits_of_a_digit * length
-    if width > (most := _MOST_FINGERPRINT_BITS):
-        raise InputError(f"{name} has fingerprints of {width} bits: fold them to at most {most}")
-    # The rows of a CSR matrix lie one after the other.
-    indices, ends = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
-    return sparse.csr_array((np.ones(len(indices)), indices, ends), (len(columns), width))
+            bits = _bits(some, kind, width)
+        except (TypeError, ValueError):  # look for the cell, or blanks at its ends
+            some = zip(some, ids[start : start + n], strict=True)
+            checked = [_checked_fingerprint(*one, kind, ids[0], length, name) for one in some]
+            bits = _bits(checked, kind, width)
+        if width > (most := _MOST_FINGERPRINT_BITS):
+            what = f"{name} has fingerprints of {width} bits"
+            raise InputError(f"{what}: fold them to at most {most}")
+        blocks.append(sparse.csr_array(bits))
+    stacked = sparse.vstack(blocks, format="csr")
+    parts = np.ones(stacked.nnz), stacked.indices, stacked.indptr
+    return sparse.csr_array(parts, shape=stacked.shape)
+
+
+def _bits(texts, kind, width):
+    """Zeros and ones (v, width) of v texts; ValueError or TypeError where one has others."""
+    text = "".join(texts)
+    if kind == "fp_hex":
+        packed = np.frombuffer(bytes.fromhex(text), np.uint8)
+        bits = np.unpackbits(packed, bitorder="little")
+    else:
+        bits = np.frombuffer(text.encode("ascii"), np.uint8) - ord("0")
+    # Blanks, which fromhex skips, leave too few bits; half a byte would run into the next text.
+    whole = bits.size == width * len(texts) and not (kind == "fp_hex" and width % 8)
+    if not whole or len({*map(len, texts)}) > 1 or bits.max() > 1:
+        raise ValueError(text)
+    return bits.reshape(-1, width)
+
+
+def _checked_fingerprint(cell, entry, kind, first, length, name):
+    """A cell without blanks at its ends, InputError unless it is a fingerprint of that length."""
+    text = "" if pd.isna(cell) else str(cell).strip()
+    if not text:
+        raise InputError(f"{name} has no fingerprint for '{entry}' in '{kind}': give one")
+    if len(text) != length:
+        raise InputError(
+            f"{name}: the fingerprint of '{entry}' has {len(text)} characters, and that "
+            f"of '{first}' {length}: give all the same length"
+        )
+    try:
+        if not isinstance(cell, str):  # a number has lost its zeros at the left
+            raise ValueError(cell)
+        _bits([text], kind, length * (4 if kind == "fp_hex" else 1))
+    except ValueError:
+        raise InputError(
+            f"{name}: the fingerprint of '{entry}' in '{kind}' is not of "
+            f"{FINGERPRINTS[kind]}: '{text if len(text) <= 20 else text[:20] + '...'}'"
+        ) from None
+    return text
 
 
 def _feature_values(frame, ids, name):
@@ -248,12 +275,12 @@ def _feature_values(frame, ids, name):
     arrays = []
     for column, values in frame.items():
         arrays.append(real_numbers(values))
-        bad = np.flatnonzero(~(np.abs(arrays[-1]) < _LARGEST_FEATURE))
+        bad = np.flatnonzero(~(np.abs(arrays[-1]) < LARGEST_FEATURE))
         if bad.size:
             # A column of texts, such as SMILES, is another mistake than one wrong cell.
             texts = bad.size == len(values) and values.map(lambda x: isinstance(x, str)).all()
             finite = np.isfinite(arrays[-1][bad[0]])
-            wanted = f"below {_LARGEST_FEATURE:g}" if finite else "with a decimal point"
+            wanted = f"below {LARGEST_FEATURE:g}" if finite else "with a decimal point"
             advice = f"give a number, {wanted}"
             if texts and not values.str.contains(r"^[\d.,eE+-]*$").any():
                 advice = (

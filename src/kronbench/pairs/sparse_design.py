@@ -15,15 +15,21 @@ from scipy.sparse.linalg import LinearOperator
 from kronbench.linalg import multiply
 from kronbench.linalg.panel_loops import even_tasks
 from kronbench.linalg.threads import WORTH_A_THREAD, at_most_threads, in_threads
-from kronbench.pairs._cost_model import LIST_OPERATION, design_cost
+from kronbench.pairs._cost_model import LIST_OPERATION, PAIR_OPERATION, Sizes, design_cost
 from kronbench.pairs._pair_loops import add_to_lists, scatter, sums_over_lists
 from kronbench.pairs._sampling import counting_sort
+from kronbench.pairs.data import PairData
 
 # Features other than zero of a block of vertices: their places, of two bytes, stay in L2.
 _ENTRIES_OF_A_BLOCK = 1 << 18
 
 # Bytes up to which sparse features are made dense where that is counted cheaper.
 _MOST_DENSE_BYTES = 1 << 30
+
+# Operations a second of one core, as the cost model counts them. Those of lists of a million
+# compounds, with five pairs each, wait for memory: on a busy machine they were found to make six
+# times fewer.
+_OPERATIONS, _OF_LISTS = 4e10, 7e9
 
 
 class SparseDesign(LinearOperator):
@@ -112,6 +118,19 @@ def sparse_pays(
         return False
     dense = design_cost(len(rows), (row_features.shape, col_features.shape), method)
     return max(n_bytes) > _MOST_DENSE_BYTES or _cheapest_side(sides, (rows, cols))[0] <= dense
+
+
+def product_seconds(X: PairData, sides: tuple[Any, Any], primal: bool) -> float:
+    """About how long a core takes for the products of an iteration, with features of two sides."""
+    in_use = (np.count_nonzero(np.bincount(index)) for index in (X.rows, X.cols))
+    shapes = tuple((n, side.shape[1]) for n, side in zip(in_use, sides, strict=True))
+    if not primal:
+        (m, _), (q, _) = shapes
+        of_pairs = Sizes(m, m, q, q, len(X), len(X))
+        return min(of_pairs.dense(), PAIR_OPERATION * of_pairs.sparse()[0]) / _OPERATIONS
+    if sparse_pays(*sides, X.rows, X.cols, "auto"):
+        return 2 * _cheapest_side(sides, (X.rows, X.cols))[0] / _OF_LISTS
+    return 2 * design_cost(len(X), shapes) / _OPERATIONS
 
 
 def _cheapest_side(sides, index):
