@@ -2,7 +2,7 @@
 
 Parameters
 ----------
-folds : names of the published folds
+fold_names : names of the published folds
 effects : weights of row and column effects to choose from
 regs : regularization weights to choose from
 max_iter : iterations of ridge regression
@@ -52,7 +52,7 @@ def run(spec, data, rng):
     Y, rows, skipped = affinities(data), [], []
     if len(drugs) == 1:
         skipped.append(f"{data.name}: these data have no SMILES and no sequences")
-    for name in spec["folds"]:
+    for name in spec["fold_names"]:
         fold = folds(data.name, name, data=data)
         draws = list(_resampled(fold, spec["resamples"], generator(spec["seed"], name)))
         y, given = Y[fold.rows, fold.cols], None
