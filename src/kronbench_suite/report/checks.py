@@ -305,6 +305,7 @@ def _bounded(frame, value, bound, by, spread, sign, extreme):
         ends = sign * (sign * frame[names].apply(lambda end: end.fillna(frame[value]))).min()
         low, middle, high = ends.min(), ends[value], ends.max()
         ends_text = f" (known to lie in {low:.4g} to {high:.4g})" if low < high else ""
+        ends_text += ", only a narrower interval would decide it" if low < bound < high else ""
         distances = sorted(sign * (end - bound) for end in (low, high))
         text = f"{extreme} {middle:.4g}{ends_text}, bound {bound:g}"
         yield Slack(sign * (middle - bound), *distances), text, None
