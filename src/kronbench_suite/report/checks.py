@@ -305,10 +305,11 @@ def _bounded(frame, value, bound, by, spread, sign, extreme):
         ends = sign * (sign * frame[names].apply(lambda end: end.fillna(frame[value]))).min()
         low, middle, high = ends.min(), ends[value], ends.max()
         ends_text = f" (known to lie in {low:.4g} to {high:.4g})" if low < high else ""
-        ends_text += ", only a narrower interval would decide it" if low < bound < high else ""
         distances = sorted(sign * (end - bound) for end in (low, high))
+        slack = Slack(sign * (middle - bound), *distances)
         text = f"{extreme} {middle:.4g}{ends_text}, bound {bound:g}"
-        yield Slack(sign * (middle - bound), *distances), text, None
+        text += "; only a narrower interval would decide it" if slack.verdict == UNDECIDED else ""
+        yield slack, text, None
         return
     for name, group in groups(frame, by or ()):
         values = by_repeat(group, value, spread)
