@@ -1,4 +1,4 @@
-"""The numbers of docs/findings.md, and of docs/molecules.md, are those of the accepted run at the paper scale."""
+"""The numbers of the pages of findings and molecules are those of the accepted run (paper)."""
 
 import re
 
