@@ -1,4 +1,4 @@
-"""The numbers of docs/findings.md are those of the accepted run at the paper scale."""
+"""The numbers of the pages of findings and molecules are those of the accepted run (paper)."""
 
 import re
 
@@ -8,13 +8,17 @@ from kronbench_suite.report.page import findings
 from kronbench_suite.runner.accepted_tables import numbers_in
 from tests.docs.pages import ROOT
 
-TEXT = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
+TEXT = " ".join(
+    " ".join((ROOT / f"docs/{page}.md").read_text(encoding="utf-8").split())
+    for page in ("findings", "molecules")
+)
 
 WHICH_MODEL = " ".join((ROOT / "docs/which-model.md").read_text(encoding="utf-8").split())
 
 _DAVIS = "dataset == 'Davis' and setting == 'setting 1' and method == '{}'"
 _KIBA = _DAVIS.replace("Davis", "KIBA")
 _BOARD = "task == 'training' and method == '{}' and n == {}"
+_MADE = "molecules == '{}' and targets == '{}' and setting == 'setting {}'"
 _RLSCORE = "part == 'file' and reading == '{}' and file == 'two_step_symmetric{}'"
 
 
@@ -141,6 +145,31 @@ OF_ITEMS = {
         "dataset == 'human-cold' and method == 'molecule and sequence, validation pairs too'": [
             ("in training the AUROC is {}.", "AUROC", near),
         ],
+    },
+    "field/table-9": {
+        _MADE.format("SMILES", "sequences", 1): [
+            ("cost {} of the C-index on random pairs", "cost", near),
+            ("random pairs (± {}), at most", "cost_half", near),
+        ],
+        _MADE.format("SMILES", "sequences", 2): [
+            ("at most {} on new molecules", "cost_high", near),
+        ],
+        _MADE.format("SMILES", "sequences", 3): [
+            ("and {} on new proteins (±", "cost", near),
+            ("on new proteins (± {}).", "cost_half", near),
+        ],
+        _MADE.format("given matrix", "sequences", 1): [
+            ("alignments lose {} on random", "cost", near),
+        ],
+        _MADE.format("given matrix", "sequences", 3): [
+            ("pairs and {} on new proteins, and", "cost", near),
+        ],
+        **{
+            _MADE.format("SMILES", "given matrix", setting): [
+                (phrase, "cost", lambda cost: near(-cost)),
+            ]
+            for setting, phrase in ((1, "1,024 gain {} and"), (3, ".002 and {}."))
+        },
     },
     "stock/section-3": {
         "step == 'one point'": [

@@ -64,7 +64,8 @@ def test_of_a_number_with_ends_the_interval_decides_and_not_its_middle(bound, at
         (checks.at_least, "smallest", at_least),
         (checks.at_most, "largest", at_most),
     ):
-        assert found(check, frame, **arguments) == (expected, f"{extreme} {text}")
+        told = "; only a narrower interval would decide it" if expected == UNDECIDED else ""
+        assert found(check, frame, **arguments) == (expected, f"{extreme} {text}{told}")
     # of several rows the outermost ends decide, and a row without ends is a number
     more = pd.concat([frame, pd.DataFrame({"x": [0.5]})], ignore_index=True)
     assert verdict(checks.at_least, more, value="x", bound=0.45) == UNDECIDED

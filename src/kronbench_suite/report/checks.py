@@ -306,8 +306,10 @@ def _bounded(frame, value, bound, by, spread, sign, extreme):
         low, middle, high = ends.min(), ends[value], ends.max()
         ends_text = f" (known to lie in {low:.4g} to {high:.4g})" if low < high else ""
         distances = sorted(sign * (end - bound) for end in (low, high))
+        slack = Slack(sign * (middle - bound), *distances)
         text = f"{extreme} {middle:.4g}{ends_text}, bound {bound:g}"
-        yield Slack(sign * (middle - bound), *distances), text, None
+        text += "; only a narrower interval would decide it" if slack.verdict == UNDECIDED else ""
+        yield slack, text, None
         return
     for name, group in groups(frame, by or ()):
         values = by_repeat(group, value, spread)
