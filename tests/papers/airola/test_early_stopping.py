@@ -92,15 +92,12 @@ def test_a_mean_over_folds_in_another_order_of_sums_is_of_all_folds(data, monkey
     folds = pd.DataFrame(rows | {"auc": [0.6, 0.8, 0.5, 0.5]})
     folds["reg"] = [1.0, 1.0, 2.0, 2.0]
     folds["auc_reversed"] = [np.nan, 0.7, np.nan, np.nan]
-    folds["risk"], folds["risk_reversed"] = [1.0, 3.0, 4.0, 6.0], [np.nan, np.nan, 5.0, np.nan]
     known = repeated_protocol._PROTOCOLS["early_stopping"][1]
     protocols = {"early_stopping": (lambda *given: folds, known)}
     monkeypatch.setattr(repeated_protocol, "_PROTOCOLS", protocols)
     frame = repeated_protocol.run(DRAWN | {"repetitions": 1}, data, None)
     np.testing.assert_allclose(frame["auc"], [0.7, 0.5])
     np.testing.assert_allclose(frame["auc_reversed"], [0.65, np.nan])
-    np.testing.assert_allclose(frame["risk"], [2.0, 5.0])
-    np.testing.assert_allclose(frame["risk_reversed"], [np.nan, 5.5])
 
 
 def test_another_order_of_sums_is_drawn_where_rounding_decides():

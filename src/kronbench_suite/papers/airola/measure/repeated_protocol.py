@@ -1,4 +1,4 @@
-"""Means over the folds of a protocol, over repetitions with other pairs and folds.
+"""The mean test AUC over the folds of a protocol, over repetitions with other pairs and folds.
 
 Parameters
 ----------
@@ -16,7 +16,7 @@ from kronbench_suite.runner.seeds import generator
 COLUMNS = Columns(
     key=("method", "form", "repetition", "reg", "iteration"),
     repeats=("repetition",),
-    rounding=("auc_reversed", "risk_reversed"),
+    rounding=("auc_reversed",),
 )
 
 # For each protocol what measures it, and the columns of its rows other than folds.
@@ -27,12 +27,12 @@ _PROTOCOLS = {
 
 
 def run(spec, data, rng):
-    """One row for each repetition, with the means over the folds of ``protocol``.
+    """One row for each repetition, with the mean AUC over the folds of ``protocol``.
 
     Each repetition runs it whole from another seed: other pairs where a ``fraction`` of them is
     drawn, other folds, other inner folds. ``on_edge`` counts the folds whose selected value is the
-    first or last of its grid. ``risk`` is the regularized risk, where the protocol has one.
-    ``auc_reversed`` and ``risk_reversed`` are means with sums in another order, where they differ.
+    first or last of its grid. ``auc_reversed`` is the mean with sums in another order, where it
+    differs.
     """
     measure, columns = _PROTOCOLS[spec["protocol"]]
     frames = []
@@ -42,12 +42,11 @@ def run(spec, data, rng):
         of_folds = measure({**spec, "seed": seed}, data, generator(seed, data.name))
         # The mean over the folds of each point, and the same with sums in another order.
         groups = of_folds.groupby([name for name in columns if name in of_folds], sort=False)
-        names = [name for name in ("auc", "risk") if name in of_folds]
-        of_repetition = groups[names].mean().reset_index()
+        of_repetition = groups["auc"].mean().reset_index()
         if "auc_reversed" in of_folds:
-            other = [of_folds[f"{name}_reversed"].fillna(of_folds[name]) for name in names]
-            other = pd.concat(other, axis=1, keys=names).groupby(groups.ngroup()).mean()
-            of_repetition = beside(of_repetition, other, names)
+            other = of_folds["auc_reversed"].fillna(of_folds["auc"])
+            other = other.groupby(groups.ngroup()).mean().to_frame("auc")
+            of_repetition = beside(of_repetition, other, ["auc"])
         if "on_edge" in of_folds:
             of_repetition["on_edge"] = groups["on_edge"].sum(min_count=1).to_numpy()
         frames.append(of_repetition.assign(repetition=repetition))
