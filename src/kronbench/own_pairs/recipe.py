@@ -351,7 +351,7 @@ def expected(recipe: Recipe, X: PairData, needed: float) -> str:
     most iterations of Kronecker models, at the rate of one core of a server.
     """
     estimator: Any = recipe.estimator()
-    sides = X.row_features, X.col_features
+    sides: tuple[Any, Any] = (X.row_features, X.col_features)
     n_bytes = sum(
         side.data.nbytes + side.indices.nbytes if sparse.issparse(side) else side.nbytes
         for side in sides

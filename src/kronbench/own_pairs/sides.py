@@ -48,7 +48,7 @@ def read_side(path: str | Path, option: str, like: VertexTable | None = None) ->
     through its transformer.
     """
     if is_npz := Path(path).suffix == ".npz":
-        table, text, name = read_sparse(path), "", path
+        table, text, name = read_sparse(path), "", str(path)
     else:
         parts = iter([read_fasta(path).to_frame()]) if is_fasta(path) else read_parts(path)
         frame = next(parts)

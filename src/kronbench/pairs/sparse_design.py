@@ -122,7 +122,7 @@ def sparse_pays(
 
 def product_seconds(X: PairData, sides: tuple[Any, Any], primal: bool) -> float:
     """About how long a core takes for the products of an iteration, with features of two sides."""
-    in_use = (np.count_nonzero(np.bincount(index)) for index in (X.rows, X.cols))
+    in_use = (int(np.count_nonzero(np.bincount(index))) for index in (X.rows, X.cols))
     shapes = tuple((n, side.shape[1]) for n, side in zip(in_use, sides, strict=True))
     if not primal:
         (m, _), (q, _) = shapes
