@@ -146,6 +146,7 @@ class NewtonCG:
         value = likelihood + 0.5 * dot(coef, image)
         mode = Mode(coef, image, scores, probabilities, value, path=[value])
         mode.preconditioner = preconditioner
+        drifted = False
         while True:
             # Certify: the gradient of Phi is K~ (g + a), and with r = -(g + a) half of r'K~ r is a
             # bound of Phi - Phi*.
@@ -155,6 +156,15 @@ class NewtonCG:
             mode.residual = residual
             mode.residual_image = yield residual
             mode.certify(covariance, self.tol)
+            if mode.converged and drifted:
+                # Updates in single precision let the scores drift from K~ a, and the gap is then
+                # that of another point: a product puts them right before it counts.
+                drifted, mode.image = False, (yield mode.coef)
+                mode.scores = covariance.scores(mode.image)
+                likelihood, mode.probabilities = loss.evaluate(mode.scores)
+                mode.value = likelihood + 0.5 * dot(mode.coef, mode.image)
+                mode.path[-1] = mode.value
+                continue
             if mode.converged or mode.n_iter >= self.max_iter:
                 return mode
             # Solve for the step: Eq. 4, (I + W K~) a' = W u - g, less the same of a. It need be no
@@ -177,6 +187,7 @@ class NewtonCG:
             if line_search(covariance, loss, mode, step, step_image) == 0:
                 return mode
             mode.path.append(mode.value)
+            drifted = covariance.dtype == np.float32
             if callback is not None and callback(mode):
                 return mode
 

@@ -186,8 +186,8 @@ def known_vertices(X: PairData, fitted: PairData, side: str) -> np.ndarray:
 
     In one array, or two that are equal throughout, a vertex is a position. Otherwise it is the row
     with the same values, and with the same id where both have ids. A row that is several vertices
-    of ``fitted`` counts as new, and a UserWarning says so. One without pairs is -1 too. O(v d)
-    for the vertices in use and those of ``fitted``.
+    of ``fitted`` counts as new, and a UserWarning says so. One without pairs is -1 too; of one
+    vertex set, whose sides have the same features, one that is in no pair on either side. O(v d).
     """
     one, other = (getattr(data, f"{side}_features") for data in (X, fitted))
     ids = [getattr(data, f"{side}_ids") for data in (X, fitted)]
@@ -196,7 +196,10 @@ def known_vertices(X: PairData, fitted: PairData, side: str) -> np.ndarray:
     if one is other or ((ids[0] == ids[1] or not named) and same_features(one, other)):
         return np.arange(one.shape[0])
     # A vertex is looked up by the bytes of its row, and by its id where both sides have ids.
-    used = np.arange(one.shape[0])[used_vertices(getattr(X, f"{side}s"), one.shape[0])[0]]
+    index = getattr(X, f"{side}s")
+    if same_features(X.row_features, X.col_features):  # one set, used by the pairs of either side
+        index = np.append(X.rows, X.cols)
+    used = np.arange(one.shape[0])[used_vertices(index, one.shape[0])[0]]
     ids[0] = [ids[0][vertex] for vertex in used] if named else None
     keys = [
         list(zip(names, rows, strict=True)) if named else rows
