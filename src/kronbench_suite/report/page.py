@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 import yaml
-from PIL import Image
 
 from kronbench import __version__
 from kronbench.errors import InputError
@@ -327,6 +326,8 @@ def _label(item):
 
 def _small(picture):
     """A picture in few colours, so that the overview is small."""
+    from PIL import Image  # of Matplotlib, which the core lacks
+
     new = io.BytesIO()
     Image.open(picture).convert("RGB").quantize(64).save(new, "PNG", optimize=True)
     return _data_address("png", new.getvalue())
