@@ -27,6 +27,9 @@ _SHORTEST_STEP = 1e-6
 # gap that the Newton step itself is likely to leave: gap^2 / Phi.
 _FORCING_TERM = 0.05
 
+# Drift of a score that is left as it is; a probability changes by at most a quarter of it.
+_LARGEST_DRIFT = 0.01
+
 # Each class has a factor of its own up to so many of them: their Hessian is (C, C).
 _MOST_CLASSES_WITH_FACTORS = 64
 
@@ -158,13 +161,14 @@ class NewtonCG:
             mode.certify(covariance, self.tol)
             if mode.converged and drifted:
                 # Updates in single precision let the scores drift from K~ a, and the gap is then
-                # that of another point: a product puts them right before it counts.
-                drifted, mode.image = False, (yield mode.coef)
-                mode.scores = covariance.scores(mode.image)
-                likelihood, mode.probabilities = loss.evaluate(mode.scores)
-                mode.value = likelihood + 0.5 * dot(mode.coef, mode.image)
-                mode.path[-1] = mode.value
-                continue
+                # that of another point: a product says how far, and puts right what matters.
+                image = yield mode.coef
+                scores, drifted = covariance.scores(image), False
+                if abs(scores - mode.scores).max() > _LARGEST_DRIFT:
+                    likelihood, probabilities = loss.evaluate(scores)
+                    mode.image, mode.scores, mode.probabilities = image, scores, probabilities
+                    mode.value = mode.path[-1] = likelihood + 0.5 * dot(mode.coef, image)
+                    continue
             if mode.converged or mode.n_iter >= self.max_iter:
                 return mode
             # Solve for the step: Eq. 4, (I + W K~) a' = W u - g, less the same of a. It need be no

@@ -5,6 +5,7 @@ from kronbench_suite.runner.columns import SHOWN, Columns
 COLUMNS = SHOWN | Columns(
     key=("setting", "molecules", "targets"),
     clock=("features_cpu", "kernels_cpu", "choosing_cpu", "fitting_cpu"),
+    conditions=("peak_mib",),
 )
 
 
