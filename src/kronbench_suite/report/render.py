@@ -35,7 +35,7 @@ _SIGNS = {
 
 _BOLD = "Bold: the best number measured here."
 _LEVEL = (
-    "Bold: the best, and what cannot be told from it (comparisons with the best share the 5 %). "
+    "Bold: the best and those tied with it (comparisons with the best share the 5 %). "
     "Bars: 95 % intervals, on one scale for numbers that are compared."
 )
 

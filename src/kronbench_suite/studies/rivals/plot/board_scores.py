@@ -75,5 +75,5 @@ def draw(frame, item):
         line[0].set_ylabel(dataset)
         for panel in line:
             panel.set_xlabel(measure_of(frame[frame["dataset"] == dataset]))
-    legend(figure, "cannot be told from the best", "behind the best")
+    legend(figure, "tied with the best", "behind the best")
     return figure

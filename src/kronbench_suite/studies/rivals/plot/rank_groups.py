@@ -69,5 +69,5 @@ def draw(table, item):
         panel.set_xlabel("mean rank (1 is best)")
     bar = {"marker": "", "ls": "-", "lw": 3, "color": "0.3", "alpha": 0.35}
     bar["label"] = "ranks that ties leave"
-    legend(figure, "cannot be told from the first", "behind the first", bar)
+    legend(figure, "tied with the first", "behind the first", bar)
     return figure
