@@ -329,7 +329,7 @@ def _small(picture):
     from PIL import Image  # of Matplotlib, which the core lacks
 
     new = io.BytesIO()
-    Image.open(picture).convert("RGB").quantize(64).save(new, "PNG", optimize=True)
+    Image.open(picture).convert("RGB").quantize(256).save(new, "PNG", optimize=True)
     return _data_address("png", new.getvalue())
 
 
