@@ -14,10 +14,12 @@ reg : regularization weight
 max_iter : iterations of a fit
 """
 
+import numba
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.metrics import r2_score
+from threadpoolctl import threadpool_limits
 
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
@@ -60,12 +62,17 @@ def run(spec, data, rng):
     for method, sizes in methods.items():
         measured = _measure_sampler if method == "SMURFF" else _measure_ridge
         for n in sizes:
-            with fresh_process(__name__) as pool:
+            with fresh_process(__name__, initializer=_one_thread) as pool:
                 row = pool.apply(measured, (spec, n, method))
             rows.append({"method": method, "compounds": n} | row)
     frame = pd.DataFrame(rows)
     frame.attrs["skipped"] = skipped
     return frame
+
+
+def _one_thread():
+    numba.set_num_threads(1)
+    threadpool_limits(1)
 
 
 def _problem(spec, n):
