@@ -149,7 +149,7 @@ class NewtonCG:
         value = likelihood + 0.5 * dot(coef, image)
         mode = Mode(coef, image, scores, probabilities, value, path=[value])
         mode.preconditioner = preconditioner
-        drifted = False
+        may_drift = False
         while True:
             # Certify: the gradient of Phi is K~ (g + a), and with r = -(g + a) half of r'K~ r is a
             # bound of Phi - Phi*.
@@ -159,11 +159,11 @@ class NewtonCG:
             mode.residual = residual
             mode.residual_image = yield residual
             mode.certify(covariance, self.tol)
-            if mode.converged and drifted:
+            if mode.converged and may_drift:
                 # Updates in single precision let the scores drift from K~ a, and the gap is then
                 # that of another point: a product says how far, and puts right what matters.
                 image = yield mode.coef
-                scores, drifted = covariance.scores(image), False
+                scores, may_drift = covariance.scores(image), False
                 if abs(scores - mode.scores).max() > _LARGEST_DRIFT:
                     likelihood, probabilities = loss.evaluate(scores)
                     mode.image, mode.scores, mode.probabilities = image, scores, probabilities
@@ -191,7 +191,7 @@ class NewtonCG:
             if line_search(covariance, loss, mode, step, step_image) == 0:
                 return mode
             mode.path.append(mode.value)
-            drifted = covariance.dtype == np.float32
+            may_drift = covariance.dtype == np.float32
             if callback is not None and callback(mode):
                 return mode
 

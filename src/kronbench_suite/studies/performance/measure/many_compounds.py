@@ -23,13 +23,14 @@ from threadpoolctl import threadpool_limits
 
 from kronbench.models import KronRidge
 from kronbench.pairs import PairData
-from kronbench.solvers import SolverMissing, import_solver
+from kronbench.solvers import import_solver, installed
 from kronbench_suite.runner.clock import Stopwatch, measure, peak_mib
 from kronbench_suite.runner.columns import TIMING, Columns
 from kronbench_suite.runner.processes import fresh_process
 from kronbench_suite.runner.seeds import generator
 
 _SMURFF = "smurff.MacauSession"
+_OURS = "kronbench.models.KronRidge"
 
 # Seconds after which an iteration is not repeated.
 _PATIENCE = 20.0
@@ -52,16 +53,12 @@ def run(spec, data, rng):
     is Macau with both sides as side information (solved directly, which is faster here than its
     conjugate gradients); ``seconds`` are those of a step of its sampler.
     """
-    rows, skipped, methods = [], [], dict(spec["methods"])
-    if "SMURFF" in methods:
-        try:
-            import_solver(_SMURFF)
-        except SolverMissing as reason:
-            skipped.append(str(reason))
-            del methods["SMURFF"]
-    for method, sizes in methods.items():
+    solvers = {name: _SMURFF if name == "SMURFF" else _OURS for name in spec["methods"]}
+    methods, skipped = installed({name: {"solver": path} for name, path in solvers.items()})
+    rows = []
+    for method in methods:
         measured = _measure_sampler if method == "SMURFF" else _measure_ridge
-        for n in sizes:
+        for n in spec["methods"][method]:
             with fresh_process(__name__, initializer=_one_thread) as pool:
                 row = pool.apply(measured, (spec, n, method))
             rows.append({"method": method, "compounds": n} | row)

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from kronbench.linalg import gram
 from kronbench.pairs import SampledKroneckerOperator
-from kronbench.solvers import SolverMissing, import_solver
+from kronbench.solvers import import_solver, installed
 from kronbench_suite.runner.clock import Stopwatch, measure, peak_mib, time_interleaved
 from kronbench_suite.runner.columns import TIMING, Columns
 from kronbench_suite.runner.processes import fresh_process
@@ -28,6 +28,7 @@ from kronbench_suite.runner.processes import fresh_process
 _ENVIRONMENTS = {"plain numba": {"KRONBENCH_PLAIN": "1"}}
 
 _VEC_TRICK = "rlscore.utilities.sampled_kronecker_products.sampled_vec_trick"
+_OURS = "kronbench.pairs.SampledKroneckerOperator"
 
 COLUMNS = TIMING | Columns(
     key=("method", "m", "dtype", "threads"),
@@ -50,15 +51,11 @@ def run(spec, data, rng):
     # It is imported here, since tqdm makes a lock at import, which copied processes must not have.
     from tqdm import tqdm
 
-    rows, skipped = [], []
-    methods = dict(spec["methods"])
-    if "RLScore" in methods:
-        try:
-            import_solver(_VEC_TRICK)
-        except SolverMissing as reason:
-            skipped.append(str(reason))
-            del methods["RLScore"]
-    for method, sizes in tqdm(methods.items(), unit="method"):
+    solvers = {name: _VEC_TRICK if name == "RLScore" else _OURS for name in spec["methods"]}
+    methods, skipped = installed({name: {"solver": path} for name, path in solvers.items()})
+    rows = []
+    for method in tqdm(methods, unit="method"):
+        sizes = spec["methods"][method]
         for dtype, threads, m in itertools.product(spec["dtypes"], spec["threads"], sizes):
             point = {"method": method, "m": m, "dtype": dtype, "threads": threads}
             with fresh_process(__name__, environment=_ENVIRONMENTS.get(method)) as pool:
