@@ -44,7 +44,12 @@ from kronbench_suite.report.verdicts import (
     matrix,
     moved_since_accepted,
 )
-from kronbench_suite.resources import ADDED_PAPERS, package_path, paper_folder
+from kronbench_suite.resources import (
+    ADDED_PAPERS,
+    checkout_path,
+    package_path,
+    paper_folder,
+)
 from kronbench_suite.runner.accepted_tables import UNKNOWN, changed_since
 from kronbench_suite.runner.columns import columns_shown
 from kronbench_suite.runner.items import RESULTS, Plan, measurements
@@ -171,6 +176,9 @@ def _facts(claims, verdicts, plan, whole):
         for finding in findings()
         if finding["item"] in by_name
     ]
+    # Of a checkout the page that tells them at length is inside: a page may be sent alone.
+    story = checkout_path("docs", "findings.md")
+    facts["story"] = _data_address("md", story.read_bytes()) if story.exists() else ""
     pictures = [by_name[name] for name in _PICTURES if name in by_name]
     facts["pictures"] = [
         entry | {"small": _small(entry["item"].output("png"))}

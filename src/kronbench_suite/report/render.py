@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import gzip
 import hashlib
 import importlib
 import json
@@ -136,7 +138,13 @@ def templates() -> jinja2.Environment:
     )
     signs = {name: sign for name, (sign, _) in _SIGNS.items()}
     environment.globals.update(signs=signs, legend=legend)
+    environment.filters["packed"] = _packed
     return environment
+
+
+def _packed(text):
+    """A long text as base64 of its gzip, which table.js unpacks."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def legend(grids: Sequence[Grid]) -> list[str]:

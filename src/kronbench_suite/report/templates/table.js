@@ -18,7 +18,16 @@ function stops(part = document) {
   });
 }
 window.addEventListener("resize", () => stops());
-document.addEventListener("toggle", (event) => stops(event.target), true);
+
+// What is long and folded is held compressed in the page, and is set when it is unfolded.
+async function unpack(part) {
+  const packed = Uint8Array.from(atob(part.dataset.held), (sign) => sign.charCodeAt(0));
+  delete part.dataset.held;
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  part.insertAdjacentHTML("beforeend", await new Response(stream).text());
+  prepare(part);
+}
+document.addEventListener("toggle", ({ target }) => (target.dataset.held ? unpack(target) : stops(target)), true);
 
 // A label of several rows stands in each of them, before these part.
 function flatten(body) {
@@ -150,9 +159,12 @@ function filterable(table) {
 // Where nothing points, a press shows what is said of a number.
 document.addEventListener("click", ({ target }) => target.closest("td[title]")?.classList.toggle("open"));
 
-document.querySelectorAll(".layout, .numbers, #claims-table").forEach(sortable);
-for (const table of document.querySelectorAll(".layout, .numbers")) {
-  if (table.tBodies[0].rows.length >= 10) filterable(table);
+function prepare(part) {
+  part.querySelectorAll(".layout, .numbers, #claims-table").forEach(sortable);
+  for (const table of part.querySelectorAll(".layout, .numbers")) {
+    if (table.tBodies[0].rows.length >= 10) filterable(table);
+  }
+  stops(part);
 }
-stops();
+prepare(document);
 

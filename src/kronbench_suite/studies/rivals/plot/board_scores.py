@@ -28,10 +28,12 @@ COLOURS = {method: colour for colour, methods in _KINDS.values() for method in m
 
 def legend(figure, filled, empty, *more):
     """The kinds of methods by their colours, what filled and empty points say, and ``more``."""
-    looks = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
-    looks += [{"color": "black", "label": filled}]
-    looks += [{"color": "black", "mfc": "white", "label": empty}]
-    looks = [{"marker": "o", "ms": 4, "ls": "", **look} for look in (*looks, *more)]
+    kinds = [{"color": colour, "label": kind} for kind, (colour, _) in _KINDS.items()]
+    points = [{"color": "black", "label": filled}]
+    points += [{"color": "black", "mfc": "white", "label": empty}, *more]
+    # each sort in columns of its own
+    looks = points + kinds if more else kinds + points
+    looks = [{"marker": "o", "ms": 4, "ls": "", **look} for look in looks]
     handles = [Line2D([], [], **look) for look in looks]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
 

@@ -69,5 +69,7 @@ def draw(table, item):
         panel.set_xlabel("mean rank (1 is best)")
     bar = {"marker": "", "ls": "-", "lw": 3, "color": "0.3", "alpha": 0.35}
     bar["label"] = "ranks that ties leave"
-    legend(figure, "tied with the first", "behind the first", bar)
+    count = {"marker": "$(n)$", "ms": 11, "mew": 0, "color": "black"}
+    count["label"] = f"on n of {table['data sets'].max()} data sets, score tied with the best"
+    legend(figure, "rank tied with the first", "rank behind the first", bar, count)
     return figure
