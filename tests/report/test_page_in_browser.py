@@ -237,6 +237,37 @@ def test_a_single_table_is_sorted_and_filtered_by_row_and_column(page):
     ]
 
 
+def test_what_is_long_and_folded_is_packed_until_it_is_unfolded(page):
+    """The page has not its text; unfolded, it has every row, which is sorted and says why."""
+    labels = [(f"row {at}",) for at in range(400)]
+    cells = [[Cell(f"{at}.5", remark="<few> pairs", numeric=True)] for at in range(400)]
+    grid = Grid("All of it", ("method",), labels, [("AUC",)], cells, folded=True)
+    content = {"name": "t", "title": "t", "grids": [grid], "surrogates": [], "others": []}
+    text = render.templates().get_template("table.html.j2").render(**content)
+    assert "row 399" not in text
+    page.write_text(text)
+    read = """<script>addEventListener("DOMContentLoaded", () => {
+    new MutationObserver((_, watch) => {
+      const table = document.querySelector("table");
+      if (!table?.querySelector(".sort")) return;
+      watch.disconnect();
+      const rows = [...table.tBodies[0].rows];
+      for (const _ of [1, 2]) table.tHead.rows[0].cells[1].querySelector("button").click();
+      const [first] = table.tBodies[0].rows;
+      document.body.dataset.seen = JSON.stringify({
+        labels: rows.map((row) => row.cells[0].textContent),
+        highest: [first.cells[0].textContent, first.cells[1].title],
+        filters: document.querySelectorAll(".filter input").length,
+      });
+    }).observe(document.body, { childList: true, subtree: true });
+    document.querySelector("details").open = true;
+    });</script>"""
+    found = seen(page, after=read, name=page.name)
+    assert found["labels"] == [label for (label,) in labels]
+    assert found["highest"] == ["row 399", "<few> pairs"]
+    assert found["filters"] == 1
+
+
 @pytest.mark.parametrize(("width", "wide"), [(400, True), (1900, False)])
 def test_a_table_has_the_width_of_the_window_or_says_that_it_goes_on(page, width, wide):
     read = """<script>
