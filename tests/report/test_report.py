@@ -240,10 +240,10 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     assert "Contradicted here: 2 claims of the papers, 1 of other publications" in text
     # those of one sentence are one line, that of a paper and that of the field
     assert (
-        "3 claims such as: It is so. cause: unknown, a choice that is not printed It is so."
+        "3 claims such as: It is so. cause: unknown, a choice that the paper does not state It is so."
         in text
     )
-    assert "It is so. figure 3; cause: a choice that is not printed" in text
+    assert "It is so. figure 3; cause: a choice that the paper does not state" in text
     assert (
         "  contradicted: 3 claims such as: It is so. (airola figure-3)\npage: results/" in summary
     )

@@ -52,10 +52,10 @@ from kronbench_suite.runner.read_results import origin, read_numbers, read_sidec
 
 CAUSES = {
     "": "",
-    "paper": "the paper",
+    "paper": "the paper itself",
     "data": "other data",
     "age": "newer hardware or software",
-    "setting": "a choice that is not printed",
+    "setting": "a choice that the paper does not state",
     "ours": "our own doing",
     "unknown": "unknown",
 }
