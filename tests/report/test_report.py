@@ -240,8 +240,8 @@ def test_the_page_counts_claims_apart_by_who_says_them(plan, monkeypatch):
     assert "Contradicted here: 2 claims of the papers, 1 of other publications" in text
     # those of one sentence are one line, that of a paper and that of the field
     assert (
-        "3 claims such as: It is so. cause: unknown, a choice that the paper does not state It is so."
-        in text
+        "3 claims such as: It is so. "
+        "cause: unknown, a choice that the paper does not state It is so." in text
     )
     assert "It is so. figure 3; cause: a choice that the paper does not state" in text
     assert (
