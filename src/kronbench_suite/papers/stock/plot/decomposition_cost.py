@@ -14,14 +14,19 @@ _WORK = {
     "iterative": "Kronecker regression, pairs missing, MINRES",
 }
 
-# The least time over the most, and the reverse, are the ends of a ratio.
-_ENDS = {"": "", "_low": "_high", "_high": "_low"}
-
 COLUMNS = SHOWN | Columns(
     key=("step", "method", "setting", "reg"),
     clock=("ms",),
-    ratios_of_clock=(*(f"over the decompositions{end}" for end in _ENDS), "over the closed form"),
+    ratios_of_clock=(
+        "over the decompositions",
+        "over the decompositions_low",
+        "over the decompositions_high",
+        "over the closed form",
+    ),
 )
+
+# The least time over the most, and the reverse, are the ends of a ratio.
+_ENDS = {"": "", "_low": "_high", "_high": "_low"}
 
 
 def tabulate(frame, item, printed):
