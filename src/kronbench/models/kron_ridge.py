@@ -347,9 +347,10 @@ default "linear"
         In the dual form, or with form="primal" in that. With the t pairs ``X_test`` the path can
         predict them; one test product an iteration, or none where ``product`` is "dense", the form
         dual and the vertices those of X. The estimator does not change. Holds max_iter + 1 vectors
-        of length n, or d*r in the primal, and max_iter of length t. Where "auto" needs no
-        iterations, the path has one. A ConvergenceWarning tells of weights that ended by rounding
-        or, for "auto", far from the optimum.
+        of length n, and max_iter of length t; in the primal form of length d*r, and of length t
+        only if all iterates are asked for, else s. Where "auto" needs no iterations, the path has
+        one. A ConvergenceWarning tells of weights that ended by rounding or, for "auto", far from
+        the optimum.
         """
         self._check_parameters()
         y, regs = check_targets(X, y), check_regs(regs)
@@ -400,7 +401,7 @@ default "linear"
     def _primal_path(self, X, y, regs, X_test, intercept):
         """The path of (X'X + reg I) w = X'y, whose iterates are coefficients of features."""
         operator, maps, _ = self._operator(X)
-        y, images = _in_precision(y, operator.dtype), None
+        y = _in_precision(y, operator.dtype)
         normal, b = _normal_equations(operator, y)
         solutions = multishift_minres(normal, b, regs, tol=self.tol, max_iter=self.max_iter)
         if not solutions.n_iter:  # X'y is zero, and so is the optimum: one iterate says so.
@@ -408,8 +409,7 @@ default "linear"
             nothing = np.zeros((2, 1)), np.zeros((s, 1, 1)), np.zeros((s, 1)), 0.0
             solutions = ShiftedSolutions(regs, basis, *nothing)
         basis, w = solutions.basis[:-1], solutions.coefficients
-        if X_test is not None:
-            images = self._design_operator(*self._design(maps, X_test)).matmat(basis.T).T
+        test = None if X_test is None else self._design_operator(*self._design(maps, X_test))
         # The objective is 1/2 ||X w||^2 - w'X'y + 1/2 ||y||^2 + reg/2 ||w||^2.
         inner = basis @ basis.T
         scores_squared, _, bounds = solutions.quadratic_forms()
@@ -418,7 +418,8 @@ default "linear"
         objective = 0.5 * (scores_squared + float(y @ y) + regs[:, None] * squared) - along
         # A residual moves the scores by at most 1 / (2 root(reg)) of it, as in a fit.
         ends = self._ends(normal, b, solutions, bounds, scores_squared, 1 / (2 * np.sqrt(regs)))
-        return RidgePath(regs, objective, solutions, images, intercept=intercept, **ends)
+        ends |= {"intercept": intercept, "test_operator": test}
+        return RidgePath(regs, objective, solutions, None, **ends)
 
     def _thin_path(self, thin, y, regs, X_test, intercept):
         """The path of a design of few features, one solution a weight from one decomposition."""
