@@ -18,7 +18,7 @@ from kronbench.linalg.krylov import Operator
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
 # Largest design that is decomposed: p features, and n p numbers of 8 bytes (64 MiB).
-_MOST_FEATURES = 256
+MOST_FEATURES = 256
 _MOST_ENTRIES = 1 << 23
 
 # Largest rounding of the singular values as a share of the smallest that counts.
@@ -29,7 +29,7 @@ _DEPENDENT_REMAINDER = 1e-12
 
 def is_thin(n: int, p: int) -> bool:
     """Whether n pairs with p features are decomposed in less time than iterations take."""
-    return p <= min(n, _MOST_FEATURES) and n * p <= _MOST_ENTRIES
+    return p <= min(n, MOST_FEATURES) and n * p <= _MOST_ENTRIES
 
 
 class ThinSolution(NamedTuple):
