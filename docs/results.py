@@ -3,6 +3,7 @@
 ``python docs/results.py`` writes their table into the README.
 """
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pandas as pd
 from kronbench.files import read_json
 from kronbench_suite.commands.figures import plan_of_scale
 from kronbench_suite.report.claim_files import load_statements
-from kronbench_suite.report.page import where_skipped
+from kronbench_suite.report.page import CAUSES, where_skipped
 from kronbench_suite.report.verdicts import (
     CONTRADICTED,
     OURS,
+    PAPER,
     UNDECIDED,
     UNTESTED,
     matrix,
@@ -67,14 +69,25 @@ def verdict_matrix(target: Path) -> str:
     )
 
 
+def fallen(target: Path) -> str:
+    """How many claims of the papers are contradicted, and how many of them for each cause."""
+    verdicts = read_verdicts(target / "verdicts.csv")
+    found = verdicts[(verdicts["verdict"] == CONTRADICTED) & (verdicts["whose"] == PAPER)]
+    counts = found["cause"].value_counts()
+    causes = "; ".join(f"{CAUSES[cause]}, {count}" for cause, count in counts.items())
+    said = f"{len(found)} claims of the papers are contradicted. The causes: {causes}."
+    return textwrap.fill(said, 119)
+
+
 def _spelt(value):
     return " and ".join(map(str, sorted(value))) if isinstance(value, list) else value
 
 
 def with_matrix(readme: str, target: Path) -> str:
-    """A README with the matrix between its two lines."""
+    """A README with the matrix and the causes between its two lines."""
     before, rest = readme.split(BEGIN)
-    return f"{before}{BEGIN}\n{verdict_matrix(target)}\n{END}{rest.split(END)[1]}"
+    written = f"{verdict_matrix(target)}\n\n{fallen(target)}"
+    return f"{before}{BEGIN}\n{written}\n{END}{rest.split(END)[1]}"
 
 
 def _left_out(plan) -> Iterator[str]:

@@ -50,12 +50,12 @@ from kronbench_suite.runner.columns import columns_shown
 from kronbench_suite.runner.items import RESULTS, Plan, measurements
 from kronbench_suite.runner.read_results import origin, read_numbers, read_sidecars
 
-_CAUSES = {
+CAUSES = {
     "": "",
-    "paper": "the paper",
+    "paper": "the paper itself",
     "data": "other data",
     "age": "newer hardware or software",
-    "setting": "a choice that is not printed",
+    "setting": "a choice that the paper does not state",
     "ours": "our own doing",
     "unknown": "unknown",
 }
@@ -147,7 +147,7 @@ def _filled(template, facts, **more):
 def _facts(claims, verdicts, plan, whole):
     """What the pages tell of the plan of the finished items, and of the accepted parts of all."""
     facts = {"plan": plan, "verdicts": verdicts}
-    facts |= {"order": VERDICTS, "causes": _CAUSES, "asks": _ASKS}
+    facts |= {"order": VERDICTS, "causes": CAUSES, "asks": _ASKS}
     # The items with all that is shown of them, by paper; of accepted tables those that lack, too.
     checks = {claim["id"]: _technical(claim) for claim in claims}
     wanted = whole.items if plan.from_accepted else plan.items

@@ -55,6 +55,11 @@ def test_the_table_has_seconds_in_units_of_the_decompositions(frame):
     rows = table.set_index(["step", "setting"])["over the decompositions"]
     assert rows["grid", "B"] == pytest.approx(seconds["grid", "B"] / unit)
     assert rows["one point", "B"] == pytest.approx(rows["grid", "B"] / 4)
+    ends = table.set_index(["step", "setting"]).loc[("one point", "B")]
+    least = frame[frame["setting"] == "B"]["seconds_low"].item() / 4
+    most = frame.loc[frame["step"] == "decompositions", "seconds_high"].item()
+    assert ends["over the decompositions_low"] == pytest.approx(least / most)
+    assert ends["over the decompositions_high"] >= ends["over the decompositions"]
     closed = frame[frame["step"] == "closed form"].set_index("reg")["seconds"]
     iterative = frame[frame["step"] == "iterative"].set_index("reg")["seconds"]
     found = table[table["step"] == "iterative"].set_index("reg")["over the closed form"]

@@ -161,7 +161,7 @@ def test_figures_4_and_5_draw_the_table(grid):
     panel = regularization_maps.draw(frame, item).axes[1]
     part = frame[(frame["method"] == "TS") & (frame["setting"] == "B")]
     best = part.loc[part["auc"].idxmax()]
-    assert panel.get_title() == f"E, B: {best['auc']:.4f}\n(printed 0.9256)"
+    assert panel.get_title() == f"B: new target\n\nE, B: {best['auc']:.4f}\n(printed 0.9256)"
     (cross,) = panel.get_lines()
     assert cross.get_xdata() == np.log10(best["reg"])
     assert cross.get_ydata() == np.log10(best["reg_cols"])

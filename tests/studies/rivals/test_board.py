@@ -206,7 +206,9 @@ def test_scores_that_differ_by_little_are_no_ties(nr):
     frame = board.run(spec(settings=["A"]) | {"methods": entry}, nr, None)
     kept = frame.attrs["predictions"]
     scores = Nearly().predict(kept["A/0/rows"])
-    assert frame.loc[0, "score"] == pytest.approx(roc_auc_score(kept["A/0/positive"], scores), 1e-12)
+    assert frame.loc[0, "score"] == pytest.approx(
+        roc_auc_score(kept["A/0/positive"], scores), 1e-12
+    )
 
 
 def test_principal_components_keep_the_distances_of_the_kernel():

@@ -15,6 +15,8 @@ CHARACTERISTICS = {
 }
 BY_SUBMATRICES = "KK by submatrices"
 NEAR = 0.005  # AUC below the best up to which a weight is as good: the maps are flat
+# What a setting of the paper predicts.
+NEW = {"A": "A: both known", "B": "B: new target", "C": "C: new drug", "D": "D: both new"}
 
 COLUMNS = SHOWN | Columns(
     key=("quantity", "setting", "method"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kronbench_suite.papers.stock.plot.leave_one_out_table import NEW
 from kronbench_suite.report.numbers import name_of, read_printed
 from kronbench_suite.report.style import SMALL, new_figure, shared_legend
 
@@ -14,7 +15,7 @@ def draw(frame, item):
     figure, axes = new_figure(1, len(datasets), height=2.6, sharey=True)
     for panel, dataset in zip(axes[0], datasets, strict=True):
         for setting, curve in frame[frame["dataset"] == dataset].groupby("setting"):
-            (line,) = panel.plot(curve["reg"], curve["auc"], label=f"setting {setting}")
+            (line,) = panel.plot(curve["reg"], curve["auc"], label=NEW[setting])
             best = curve.loc[curve["auc"].idxmax()]
             panel.plot(best["reg"], best["auc"], "o", ms=4, color=line.get_color())
             theirs = printed.loc[setting, "KK"].get(f"auc_{dataset}", np.nan)

@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MultipleLocator
 
-from kronbench_suite.papers.stock.plot.leave_one_out_table import NEAR
+from kronbench_suite.papers.stock.plot.leave_one_out_table import NEAR, NEW
 from kronbench_suite.report.numbers import name_of, read_printed
 from kronbench_suite.report.style import new_figure
 
@@ -40,7 +40,8 @@ def draw(frame, item):
             # Beside it the printed best AUC, where there is one.
             theirs = printed.loc[setting, "TS"].get(f"auc_{dataset}", np.nan)
             known = f"(printed {theirs:.4f})" if np.isfinite(theirs) else "(not printed)"
-            panel.set_title(f"{name_of(dataset)}, {setting}: {best['auc']:.4f}\n{known}")
+            above = f"{name_of(dataset)}, {setting}: {best['auc']:.4f}\n{known}"
+            panel.set_title(above if row else f"{NEW[setting]}\n\n{above}")
             panel.grid(False)
     for panel in axes[-1]:
         panel.set_xlabel(r"$\log_{10}\lambda_d$ (targets)")

@@ -7,14 +7,15 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from kronbench_suite.papers.stock.plot.leave_one_out_table import NEW
 from kronbench_suite.report.style import ROLES, new_figure
 
 _SETTINGS = {
     "train": ("#0072B2", "training pair"),
-    "A": ("#56B4E9", "A: both known,\nlabel withheld"),
-    "B": ("#E69F00", "B: new target"),
-    "C": ("#009E73", "C: new drug"),
-    "D": ("#D55E00", "D: both new"),
+    "A": ("#56B4E9", f"{NEW['A']},\nlabel withheld"),
+    "B": ("#E69F00", NEW["B"]),
+    "C": ("#009E73", NEW["C"]),
+    "D": ("#D55E00", NEW["D"]),
 }
 _LEFT_OUT = {
     "train": "used (darker:\nmore influence)",
