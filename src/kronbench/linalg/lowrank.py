@@ -352,8 +352,10 @@ def _rank_exceeds(matrix, rank, tolerance):
     tall = matrix if len(matrix) > matrix.shape[1] else matrix.T
     long = len(tall) >= 4 * tall.shape[1]
     rank = min(rank, tall.shape[1] - 1) if long else rank
-    largest, step = _largest(matrix), max(1, len(tall) // (2 * rank + 2))
-    for rows in (tall[::step], tall) if long else (tall[::step],):
+    largest, step = _largest(matrix), len(tall) // (2 * rank + 2)
+    # More than a quarter of the rows would cost as much as what follows.
+    some = [tall[::step]] if step >= 4 else []
+    for rows in [*some, tall] if long else some:
         with one_blas_thread:  # others would go on spinning beside the products
             triangle = np.linalg.qr(rows, mode="r").astype(np.float64)
         left = np.linalg.norm(svdvals(triangle)[rank:])
