@@ -357,8 +357,8 @@ def _rank_exceeds(matrix, rank, tolerance):
     some = [tall[::step]] if step >= 4 else []
     for rows in [*some, tall] if long else some:
         with one_blas_thread:  # others would go on spinning beside the products
-            triangle = np.linalg.qr(rows, mode="r").astype(np.float64)
-        left = np.linalg.norm(svdvals(triangle)[rank:])
+            triangle: Any = np.linalg.qr(rows, mode="r")
+        left = np.linalg.norm(svdvals(triangle.astype(np.float64))[rank:])
         if left > tolerance * largest * np.sqrt(rows.size):
             return True
     return False
