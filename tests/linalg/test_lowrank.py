@@ -14,7 +14,12 @@ from kronbench.errors import InputError
 from kronbench.linalg import gram
 from kronbench.linalg.csi_decomposition import csi, csi_all_ahead
 from kronbench.linalg.gram_matrix import KernelColumns
-from kronbench.linalg.lowrank import _full_rank, factor_at, incomplete_cholesky, low_rank_factors
+from kronbench.linalg.lowrank import (
+    _rank_exceeds,
+    factor_at,
+    incomplete_cholesky,
+    low_rank_factors,
+)
 
 shapes = st.tuples(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3))
 seeds = st.integers(0, 2**32 - 1)
@@ -344,18 +349,37 @@ def test_factors_of_blocks_are_those_of_their_pivots(kernel):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(1, 8), st.integers(0, 2**32 - 1), st.floats(1e-14, 1.0))
-def test_full_rank_is_never_said_of_what_has_thinner_factors(rank, seed, smallest):
-    """A tall matrix of rank k plus another direction as small as ``smallest``."""
+@given(
+    st.integers(1, 8),
+    st.sampled_from([6, 12, 50]),
+    st.integers(0, 2**32 - 1),
+    st.floats(1e-14, 1.0),
+)
+def test_no_rank_is_exceeded_by_what_has_thinner_factors(rank, n, seed, smallest):
+    """A matrix of rank k plus another direction as small as ``smallest``."""
     rng = np.random.default_rng(seed)
-    matrix = rng.standard_normal((50, rank)) @ rng.standard_normal((rank, rank + 1))
-    extra = np.outer(rng.standard_normal(50), rng.standard_normal(rank + 1))
-    found = _full_rank(matrix + smallest * extra, 1e-11)
-    if found:  # then the best matrix of this rank misses an entry by more than the tolerance
-        whole = matrix + smallest * extra
+    matrix = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, rank + 3))
+    whole = matrix + smallest * np.outer(rng.standard_normal(n), rng.standard_normal(rank + 3))
+    assert not _rank_exceeds(matrix, rank, 1e-11)
+    assert not _rank_exceeds(whole, rank + 1, 1e-11)
+    if _rank_exceeds(whole, rank, 1e-11):
+        # The best matrix of this rank misses an entry by more than the tolerance.
         U, s, Vt = np.linalg.svd(whole, full_matrices=False)
         best = (U[:, :rank] * s[:rank]) @ Vt[:rank]
-        assert np.linalg.norm(whole - best) > 1e-11 * abs(whole).max()
+        assert abs(whole - best).max() > 1e-11 * abs(whole).max()
+
+
+def test_a_few_rows_tell_that_a_rank_is_exceeded(monkeypatch):
+    """A few factors of many sparse rows are not looked for in all of the rows."""
+    matrix = (np.random.default_rng(0).random((3000, 200)) < 0.1).astype(np.float32)
+    seen, qr = [], np.linalg.qr
+    monkeypatch.setattr(np.linalg, "qr", lambda A, mode: seen.append(A.shape) or qr(A, mode=mode))
+    assert low_rank_factors(matrix, 20) is None
+    assert all(rows < 100 for rows, _ in seen)
+    # Where the rows that are asked first are all alike, the others are asked too.
+    matrix[:: 3000 // 42] = 1
+    assert low_rank_factors(matrix, 20) is None
+    assert seen[-1] == matrix.shape
 
 
 @pytest.mark.parametrize("transpose", [False, True])

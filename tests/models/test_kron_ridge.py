@@ -1,12 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from kronbench import PairData
 from kronbench.errors import InputError
 from kronbench.models import KronRidge
+from kronbench.pairs import sparse_design
 from tests.models.kron_problems import (
     dense_gram,
     gaussian,
@@ -222,6 +227,30 @@ def test_the_form_is_that_of_fewer_operations_where_the_optimum_is_asked():
     assert not any(KronRidge(**options).is_primal(X) for options in others)
     wide = PairData(rng.standard_normal((400, 900)), rng.standard_normal((100, 800)), i, j)
     assert not KronRidge().is_primal(wide)
+
+
+@pytest.mark.parametrize("bits", [np.asarray, sparse.csr_array], ids=["dense", "bits"])
+def test_a_path_of_bits_is_that_of_their_kernel_with_a_test_product_a_weight(bits, monkeypatch):
+    rng = np.random.default_rng(1)
+    B, T = (rng.random((60, 40)) < 0.2).astype(float), rng.standard_normal((30, 12))
+    i, j = np.divmod(rng.permutation(1800)[:900], 30)
+    y, regs = rng.standard_normal(900), [1.0, 30.0, 1e3]
+    X, new = PairData(bits(B), T, i, j), PairData.complete(bits(B[::7]), T)
+    primal, dual = (KronRidge(form=form, max_iter=900) for form in ("primal", "dual"))
+    expected = dual.path(PairData(B, T, i, j), y, regs, PairData.complete(B[::7], T))
+    monkeypatch.setattr(sparse_design, "LIST_OPERATION", 0)  # bits stay bits
+    path, made = primal.path(X, y, regs, new), []
+    counted = LinearOperator(
+        path.test_operator.shape,
+        matvec=lambda w: made.append(1) or path.test_operator.matvec(w),
+        dtype=float,
+    )
+    found = replace(path, test_operator=counted).final_test_scores(1e-8)
+    assert len(made) == len(regs)  # not one an iteration
+    np.testing.assert_allclose(found, expected.final_test_scores(1e-8), atol=1e-6)
+    for k in range(len(regs)):
+        np.testing.assert_allclose(path.test_scores(k)[-1], found[k], atol=1e-6)
+        np.testing.assert_allclose(path.objective[k, -1], expected.objective[k, -1], rtol=1e-8)
 
 
 def test_a_path_without_iterations_keeps_what_it_promises():

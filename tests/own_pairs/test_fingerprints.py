@@ -56,6 +56,20 @@ def test_bits_of_a_linear_kernel_are_columns_of_zeros_and_ones(folder, capsys, m
     np.testing.assert_allclose(predictions(capsys, model), expected, rtol=1e-6)
 
 
+def test_a_model_of_landmarks_is_kept_and_predicts_new_compounds(folder, capsys):
+    options = "--select", "--set", "form=primal", "--set", "row_landmarks=6"
+    model = fitted(folder, capsys, "fp_hex", *options)
+    kept = model_file.load_model(model)
+    assert "row_landmarks=6" in str(kept.recipe)
+    # A file from before a parameter was there has its default.
+    for state in (vars(kept.fitted.estimator), kept.fitted.estimator.fitted_params_):
+        assert state.pop("col_landmarks", "absent") is None
+    model_file.save_model(kept, model)
+    np.testing.assert_array_equal(
+        predictions(capsys, model, "--rows", folder / "fp_bits.csv"), predictions(capsys, model)
+    )
+
+
 def test_a_model_of_fingerprints_is_kept_sparse_and_predicts_as_that_of_their_kernel(
     folder, capsys
 ):

@@ -291,13 +291,14 @@ def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.
     """P (a, k) and Q (b, k) with P Q' ~ matrix to TOLERANCE, or None where k > max_rank.
 
     Pivoted Cholesky in O(a k^2) for a positive semidefinite matrix; for others a randomized range
-    finder in O(a b k). Either is checked against every entry. None too for a matrix of full rank.
+    finder in O(a b k). Either is checked against every entry. None too for a long matrix of full
+    rank, which some 2 k of its rows mostly tell.
     """
     tolerance = TOLERANCE[matrix.dtype]
     a, b = matrix.shape
     factors = _cholesky(matrix, max_rank, tolerance) if a == b else None
     if factors is None:
-        if _full_rank(matrix, tolerance):
+        if _rank_exceeds(matrix, max_rank, tolerance):
             return None
         # The randomized range finder of Halko, Martinsson & Tropp (2011), block by block: P is
         # orthonormal, Q = matrix' P, until a block finds nothing more.
@@ -319,7 +320,7 @@ def low_rank_factors(matrix: np.ndarray, max_rank: int) -> tuple[np.ndarray, np.
         factors = P, Q
     P, Q = factors
     # Every entry of the residual, by blocks of rows
-    largest = max(matrix.max(initial=0.0), -matrix.min(initial=0.0))
+    largest = _largest(matrix)
     for first in range(0, len(matrix), _RESIDUAL_ROWS):
         rows = slice(first, first + _RESIDUAL_ROWS)
         residual = P[rows] @ Q.T
@@ -341,15 +342,28 @@ def _cholesky(matrix, max_rank, tolerance):
     return (factor, factor) if ended or np.array_equal(matrix, matrix.T) else None
 
 
-def _full_rank(matrix, tolerance):
-    """Whether a matrix much longer on one side has no factors thinner than its other side.
+def _rank_exceeds(matrix, rank, tolerance):
+    """Whether the matrix has no factors of this rank, or if it is long, none thinner than it is.
 
-    Factors of lower rank leave at least the smallest singular value in the Frobenius norm.
+    Factors leave at least the singular values beyond their rank in the Frobenius norm. Those of
+    some rows are no larger than those of all, so a few rows are asked first. All rows of a long
+    matrix are asked where they do not say it: a QR decomposition costs less than a range finder.
     """
-    a, b = matrix.shape
-    if max(a, b) < 4 * min(a, b):
-        return False
-    with one_blas_thread:  # others would go on spinning beside the products
-        triangle = np.linalg.qr(matrix if a > b else matrix.T, mode="r")
-    residual = tolerance * np.abs(matrix).max() * np.sqrt(a * b)
-    return svdvals(triangle)[-1] > residual
+    tall = matrix if len(matrix) > matrix.shape[1] else matrix.T
+    long = len(tall) >= 4 * tall.shape[1]
+    rank = min(rank, tall.shape[1] - 1) if long else rank
+    largest, step = _largest(matrix), len(tall) // (2 * rank + 2)
+    # More than a quarter of the rows would cost as much as what follows.
+    some = [tall[::step]] if step >= 4 else []
+    for rows in [*some, tall] if long else some:
+        with one_blas_thread:  # others would go on spinning beside the products
+            triangle: Any = np.linalg.qr(rows, mode="r")
+        left = np.linalg.norm(svdvals(triangle.astype(np.float64))[rank:])
+        if left > tolerance * largest * np.sqrt(rows.size):
+            return True
+    return False
+
+
+def _largest(matrix):
+    """The largest absolute value, without a copy."""
+    return max(matrix.max(initial=0.0), -matrix.min(initial=0.0))

@@ -208,9 +208,13 @@ class ProductKernelModel(OfPairs):
         """The maps of a row and of a column vertex to its features in the primal form."""
         X_fit = self._in_dtype(X_fit)
         dtype = dtype or _precision(X_fit)
+        names = "kernel", "gamma", "landmarks"  # the last only of some models
+        row_options, col_options = (
+            [getattr(self, f"{side}_{name}", None) for name in names] for side in ("row", "col")
+        )
         return (
-            VertexFeatures(X_fit, "row", self.row_kernel, self.row_gamma, dtype),
-            VertexFeatures(X_fit, "col", self.col_kernel, self.col_gamma, dtype),
+            VertexFeatures(X_fit, "row", dtype, *row_options),
+            VertexFeatures(X_fit, "col", dtype, *col_options),
         )
 
     def _design(self, feature_maps, X):

@@ -18,7 +18,7 @@ from kronbench.linalg.krylov import Operator
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
 # Largest design that is decomposed: p features, and n p numbers of 8 bytes (64 MiB).
-_MOST_FEATURES = 256
+MOST_FEATURES = 256
 _MOST_ENTRIES = 1 << 23
 
 # Largest rounding of the singular values as a share of the smallest that counts.
@@ -29,7 +29,7 @@ _DEPENDENT_REMAINDER = 1e-12
 
 def is_thin(n: int, p: int) -> bool:
     """Whether n pairs with p features are decomposed in less time than iterations take."""
-    return p <= min(n, _MOST_FEATURES) and n * p <= _MOST_ENTRIES
+    return p <= min(n, MOST_FEATURES) and n * p <= _MOST_ENTRIES
 
 
 class ThinSolution(NamedTuple):
@@ -177,7 +177,8 @@ class RidgePath:
     solutions : ShiftedSolutions, or without iterations an object with ``iterate``
         All iterates in one basis (:class:`kronbench.linalg.ShiftedSolutions`).
     test_images : (K, t) array, or (s, t) without iterations, or None without test pairs
-        Scores of the vectors of that basis for the test pairs.
+        Scores of the vectors of that basis for the test pairs. None in the primal form, where they
+        are made when ``test_scores`` asks for them.
     stop_reasons : tuple of s {"tol", "max_iter", "breakdown", "rounding"}
         Why each weight ended; "rounding": the recurrence has left the system, or features depend
         on each other to rounding.
@@ -188,6 +189,8 @@ class RidgePath:
         Added to each test prediction.
     failed : tuple of s bool
         Which weights a ConvergenceWarning tells of; empty where there is none.
+    test_operator : LinearOperator (t, d*r), or None
+        From coefficients of the primal form to scores of the test pairs.
     """
 
     regs: np.ndarray
@@ -198,20 +201,30 @@ class RidgePath:
     last: np.ndarray
     intercept: float
     failed: tuple[bool, ...] = ()
+    test_operator: Operator | None = None
 
     def test_scores(self, j: int) -> np.ndarray:
         """Test predictions (K, t) of all iterates for ``regs[j]``."""
-        return self.solutions.coefficients[j] @ self._images() + self.intercept
+        return self.solutions.coefficients[j] @ self._images + self.intercept
 
     def final_test_scores(self, tol: float) -> np.ndarray:
-        """Test predictions (s, t) of the iterate that a fit to each weight ends with."""
-        images, solutions = self._images(), self.solutions
+        """Test predictions (s, t) of the iterate that a fit to each weight ends with.
+
+        In the primal form by s test products, in O(s t) memory, whatever the number of iterations.
+        """
+        solutions = self.solutions
         # A fit keeps the first iterate within ``tol``, or an earlier one that rounding has spared.
         ends = np.minimum(first_within(solutions, tol), self.last)
-        return solutions.coefficients[np.arange(len(ends)), ends] @ images + self.intercept
+        if self.test_operator is not None:
+            kept = np.array([solutions.iterate(j, end) for j, end in enumerate(ends)])
+            return self.test_operator.matmat(kept.T).T + self.intercept
+        return solutions.coefficients[np.arange(len(ends)), ends] @ self._images + self.intercept
 
+    @cached_property
     def _images(self):
-        """The scores of the basis for the test pairs, which both predictions combine."""
+        """The scores of the basis for the test pairs, which predictions combine."""
+        if self.test_operator is not None:
+            return self.test_operator.matmat(self.solutions.basis[:-1].T).T
         if self.test_images is None:
             raise InputError("the path has no test pairs: give X_test to KronRidge.path")
         return self.test_images

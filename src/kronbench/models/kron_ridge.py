@@ -36,6 +36,7 @@ from kronbench.models._parameters import (
 from kronbench.models._posterior import FittedProcess, posterior_variance
 from kronbench.models._product_kernel_model import PAIRWISE_KERNELS, PRODUCTS, ProductKernelModel
 from kronbench.models._ridge_path import (
+    MOST_FEATURES,
     RidgePath,
     ThinPath,
     ThinRidge,
@@ -103,6 +104,10 @@ default "linear"
     row_effect, col_effect : float, default 0.0
         Added to the kernel of a vertex with itself: each known vertex may deviate from what its
         features predict (dual form).
+    row_landmarks, col_landmarks : int, optional
+        The primal form has features from at most so many landmarks, which :class:`Landmarks` draws
+        (``random_state=0``) among the vertices in use, or among fifty for each landmark. Their
+        inner products approximate the kernel, where a kernel matrix does not fit in memory.
     fit_intercept : bool, default False
         Fit to the labels minus their mean, ``intercept_``, and add it to predictions: the mean
         function of the Gaussian process below. False as in the paper.
@@ -166,6 +171,8 @@ default "linear"
     pairwise: str | Mapping[str, float] = parameter("kronecker", *PAIRWISE_KERNELS)
     row_effect: float = parameter(0.0, AT_LEAST_0)
     col_effect: float = parameter(0.0, AT_LEAST_0)
+    row_landmarks: int | None = parameter(None, COUNT, None)
+    col_landmarks: int | None = parameter(None, COUNT, None)
     fit_intercept: bool = parameter(False, "boolean")
     solver: str = parameter("auto", StrOptions({"auto", "minres"}))
     max_iter: int = parameter(100, COUNT)
@@ -218,6 +225,21 @@ default "linear"
         self.noise_variance_ = 2 * self.objective_path_[-1] / n if self.n_iter_ else 0.0
         return self
 
+    def _check_parameters(self):
+        super()._check_parameters()
+        for side in ("row", "col"):
+            if (k := getattr(self, f"{side}_landmarks")) is None:
+                continue
+            if self.form != "primal":
+                raise InputError(
+                    f"{side}_landmarks={k} makes features of the primal form: give form='primal'"
+                )
+            if getattr(self, f"{side}_kernel") == "precomputed":
+                raise InputError(
+                    f"{side}_landmarks={k} needs features, and {side}_kernel is 'precomputed': "
+                    "leave it out, or give another kernel"
+                )
+
     def _features_are_cheaper(self, X):
         """Whether MINRES for the optimum makes fewer operations in the primal form."""
         if self.solver != "auto" or not self._has_features():
@@ -237,7 +259,9 @@ default "linear"
     def _thin_design(self, X):
         """Feature maps and factors of a design of few features; None for iterations."""
         primal = self.form == "primal" and self.is_primal(X)
-        if self.solver != "auto":
+        # Many landmarks are drawn once, for the iterations.
+        most = max(self.row_landmarks or 0, self.col_landmarks or 0)
+        if self.solver != "auto" or most > MOST_FEATURES:
             return None
         if primal:
             maps = self._make_feature_maps(X)
@@ -329,6 +353,8 @@ default "linear"
         """
         if self.row_kernel == self.col_kernel == "linear":
             return True  # The features are the factors.
+        if self.row_landmarks or self.col_landmarks:
+            return True  # The features are another kernel, on purpose.
         double = copy.copy(self).set_params(dtype=np.float64)
         some = X[np.arange(0, len(X), -(-len(X) // _COMPARED_PAIRS))]
         of_all, of_some = (
@@ -347,9 +373,10 @@ default "linear"
         In the dual form, or with form="primal" in that. With the t pairs ``X_test`` the path can
         predict them; one test product an iteration, or none where ``product`` is "dense", the form
         dual and the vertices those of X. The estimator does not change. Holds max_iter + 1 vectors
-        of length n, or d*r in the primal, and max_iter of length t. Where "auto" needs no
-        iterations, the path has one. A ConvergenceWarning tells of weights that ended by rounding
-        or, for "auto", far from the optimum.
+        of length n, and max_iter of length t; in the primal form of length d*r, and of length t
+        only if all iterates are asked for, else s. Where "auto" needs no iterations, the path has
+        one. A ConvergenceWarning tells of weights that ended by rounding or, for "auto", far from
+        the optimum.
         """
         self._check_parameters()
         y, regs = check_targets(X, y), check_regs(regs)
@@ -400,7 +427,7 @@ default "linear"
     def _primal_path(self, X, y, regs, X_test, intercept):
         """The path of (X'X + reg I) w = X'y, whose iterates are coefficients of features."""
         operator, maps, _ = self._operator(X)
-        y, images = _in_precision(y, operator.dtype), None
+        y = _in_precision(y, operator.dtype)
         normal, b = _normal_equations(operator, y)
         solutions = multishift_minres(normal, b, regs, tol=self.tol, max_iter=self.max_iter)
         if not solutions.n_iter:  # X'y is zero, and so is the optimum: one iterate says so.
@@ -408,8 +435,7 @@ default "linear"
             nothing = np.zeros((2, 1)), np.zeros((s, 1, 1)), np.zeros((s, 1)), 0.0
             solutions = ShiftedSolutions(regs, basis, *nothing)
         basis, w = solutions.basis[:-1], solutions.coefficients
-        if X_test is not None:
-            images = self._design_operator(*self._design(maps, X_test)).matmat(basis.T).T
+        test = None if X_test is None else self._design_operator(*self._design(maps, X_test))
         # The objective is 1/2 ||X w||^2 - w'X'y + 1/2 ||y||^2 + reg/2 ||w||^2.
         inner = basis @ basis.T
         scores_squared, _, bounds = solutions.quadratic_forms()
@@ -418,7 +444,8 @@ default "linear"
         objective = 0.5 * (scores_squared + float(y @ y) + regs[:, None] * squared) - along
         # A residual moves the scores by at most 1 / (2 root(reg)) of it, as in a fit.
         ends = self._ends(normal, b, solutions, bounds, scores_squared, 1 / (2 * np.sqrt(regs)))
-        return RidgePath(regs, objective, solutions, images, intercept=intercept, **ends)
+        ends |= {"intercept": intercept, "test_operator": test}
+        return RidgePath(regs, objective, solutions, None, **ends)
 
     def _thin_path(self, thin, y, regs, X_test, intercept):
         """The path of a design of few features, one solution a weight from one decomposition."""

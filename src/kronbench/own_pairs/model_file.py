@@ -65,7 +65,9 @@ _TYPES: dict[str, type] = {
     for of in (Model, Recipe, Fitted, PairData, VertexTable, LowRankFactor, VertexFeatures)
 }
 _TYPES_ON_DEMAND = {"SettingKFold": evaluation}
-_TYPES_ON_DEMAND |= dict.fromkeys((*KEPT, "VertexScaler", *TRANSFORMERS.values()), models)
+_TYPES_ON_DEMAND |= dict.fromkeys(
+    (*KEPT, "VertexScaler", "Landmarks", *TRANSFORMERS.values()), models
+)
 
 
 def save_model(model: Model, path: str | Path) -> str:
@@ -241,7 +243,9 @@ def _check_said(model):
         if kinds[0] != kinds[1]:
             raise ValueError(f"its solver is not {recipe}")
         for fit in (estimator, getattr(estimator, "best_estimator_", estimator)):
-            if getattr(fit, "fitted_params_", _parameters_of(fit)) != _parameters_of(fit):
+            # A file of before has no name of a parameter that is new.
+            now = _parameters_of(fit)
+            if now | getattr(fit, "fitted_params_", {}) != now:
                 raise ValueError("its parameters are not those of its fit")
 
 

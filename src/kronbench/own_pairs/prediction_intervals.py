@@ -123,7 +123,8 @@ def _by_shortcut(fitted, X, y, setting):
         # The optimum for complete labels is that of the closed form.
         names = ("reg", "row_kernel", "col_kernel", "row_gamma", "col_gamma")
         optimum = model.pairwise == "kronecker" and model.solver == "auto"
-        if not optimum or model.row_effect or model.col_effect:
+        others = model.row_effect, model.col_effect, model.row_landmarks, model.col_landmarks
+        if not optimum or any(others):
             return None
         shift += model.intercept_
         closed = CompleteKronRidge(**{name: getattr(model, name) for name in names})

@@ -298,9 +298,9 @@ def check_memory(
     of += "columns"
     if weights > available:
         some = ", or --set reg in place of --select" if selects else ""
-        features = train.row_features.shape[1], train.col_features.shape[1]
+        d, r = _widths(recipe, train)
         raise InputError(
-            f"the weights of products of {features[0]:,} and {features[1]:,} features {of} need "
+            f"the weights of products of {d:,} and {r:,} features {of} need "
             f"{mib(weights)}, and {mib(available)} are available: give fewer features{some}"
         )
     other = ""
@@ -331,17 +331,29 @@ def needed_memory(
     trained = _vertices_in_use(train)
     scored = trained if asked is None else _vertices_in_use(asked)
     without = is_primal or thin or not has_forms
+    landmarks = [parameters.get(f"{side}_landmarks") for side in _SIDES]
     matrices = sum(
-        0.0 if without and kernel == "linear" else 8.0 * m * n
-        for kernel, m, n in zip(kernels, scored, trained, strict=True)
+        8.0 * k * (m + min(n, 50 * k))
+        if k
+        else 0.0
+        if without and kernel == "linear"
+        else 8.0 * m * n
+        for kernel, k, m, n in zip(kernels, landmarks, scored, trained, strict=True)
     )
-    if not is_primal or set(kernels) != {"linear"}:
+    given = zip(kernels, landmarks, strict=True)
+    if not is_primal or any(kernel != "linear" and not k for kernel, k in given):
         return matrices, 0.0
     # A product has a table of the vertices of one side, and the iterations some vectors.
-    d, r = train.row_features.shape[1], train.col_features.shape[1]
+    d, r = _widths(recipe, train)
     path = selects and "reg" not in recipe.parameters and recipe.solver == "KronRidge"
     vectors = 1 if asked is not None else parameters["max_iter"] + 2 if path else _VECTORS
     return matrices, 8.0 * (d * r * vectors + min(scored[1] * d, scored[0] * r))
+
+
+def _widths(recipe, X):
+    """How many features of rows and of columns the primal form has, of linear kernels."""
+    given = zip(_SIDES, (X.row_features, X.col_features), strict=True)
+    return [recipe.parameter(f"{side}_landmarks") or Z.shape[1] for side, Z in given]
 
 
 def expected(recipe: Recipe, X: PairData, needed: float) -> str:
@@ -362,7 +374,8 @@ def expected(recipe: Recipe, X: PairData, needed: float) -> str:
     # How many features another kernel has in the primal form, only its factors say.
     has_forms = hasattr(estimator, "is_primal")
     primal = has_forms and estimator.is_primal(X)
-    linear = {recipe.parameter("row_kernel"), recipe.parameter("col_kernel")} == {"linear"}
+    names = "row_kernel", "col_kernel", "row_landmarks", "col_landmarks"
+    linear = {*map(recipe.parameter, names)} <= {"linear", None}
     if has_forms and (linear if primal else estimator._thin_design(X) is None):
         seconds = product_seconds(X, sides, primal)
         seconds *= estimator.max_iter * getattr(estimator, "max_inner", 1)

@@ -193,13 +193,13 @@ def _grids(recipe, X):
     if "reg" not in recipe.parameters:
         regs = [{"reg": reg} for reg in (_REGS * (level or 1.0)).tolist()]
     if names := recipe.open_widths():
-        bases = {name: 1 / _median_distance(dense(sides[name])) for name in names}
+        bases = {name: 1 / _median_distance(sides[name]) for name in names}
         widths = [{name: width * base for name, base in bases.items()} for width in _WIDTHS]
     return regs, widths
 
 
 def _median_distance(features):
-    some = features[:: -(-features.shape[0] // _MOST_VERTICES)]
+    some = dense(features[:: -(-features.shape[0] // _MOST_VERTICES)])
     distances = squared_distances(some)[np.triu_indices(some.shape[0], 1)]
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0

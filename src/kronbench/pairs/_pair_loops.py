@@ -47,27 +47,30 @@ def sums_over_lists(minor, major, starts, places, values, table, sums, begin, en
     """sums[h] = the entries of table[major[h]] in the list of minor[h], times its values.
 
     ``values`` is None for ones; ``begin`` and ``end`` have the bounds of the pairs of each block.
+    Lists are sliced, so that positions in them begin at zero and none is looked at for its sign.
     """
     for block in range(len(begin)):
         for h in range(begin[block], end[block]):
-            row, k, last = table[major[h]], starts[minor[h]], starts[minor[h] + 1]
+            row, first, last = table[major[h]], starts[minor[h]], starts[minor[h] + 1]
+            list_ = places[first:last]
+            factors = None if values is None else values[first:last]
             sum0 = sum1 = sum2 = sum3 = table.dtype.type(0)
             # Four sums at a time: one alone would wait for each of its additions.
-            while k + 4 <= last:
-                if values is None:
-                    sum0 += row[places[k]]
-                    sum1 += row[places[k + 1]]
-                    sum2 += row[places[k + 2]]
-                    sum3 += row[places[k + 3]]
+            fours = len(list_) // 4
+            for four in range(fours):
+                k = 4 * four
+                if factors is None:
+                    sum0 += row[list_[k]]
+                    sum1 += row[list_[k + 1]]
+                    sum2 += row[list_[k + 2]]
+                    sum3 += row[list_[k + 3]]
                 else:
-                    sum0 += row[places[k]] * values[k]
-                    sum1 += row[places[k + 1]] * values[k + 1]
-                    sum2 += row[places[k + 2]] * values[k + 2]
-                    sum3 += row[places[k + 3]] * values[k + 3]
-                k += 4
-            while k < last:
-                sum0 += row[places[k]] if values is None else row[places[k]] * values[k]
-                k += 1
+                    sum0 += row[list_[k]] * factors[k]
+                    sum1 += row[list_[k + 1]] * factors[k + 1]
+                    sum2 += row[list_[k + 2]] * factors[k + 2]
+                    sum3 += row[list_[k + 3]] * factors[k + 3]
+            for k in range(4 * fours, len(list_)):
+                sum0 += row[list_[k]] if factors is None else row[list_[k]] * factors[k]
             sums[h] = (sum0 + sum1) + (sum2 + sum3)
 
 
@@ -77,8 +80,11 @@ def add_to_lists(minor, major, starts, places, values, table, sums, begin, end):
     for block in range(len(begin)):
         for h in range(begin[block], end[block]):
             row, x = table[major[h]], sums[h]
-            for k in range(starts[minor[h]], starts[minor[h] + 1]):
-                row[places[k]] += x if values is None else x * values[k]
+            first, last = starts[minor[h]], starts[minor[h] + 1]
+            list_ = places[first:last]
+            factors = None if values is None else values[first:last]
+            for k in range(len(list_)):
+                row[list_[k]] += x if factors is None else x * factors[k]
 
 
 def scatter(order: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:

@@ -20,8 +20,9 @@ from kronbench.pairs._pair_loops import add_to_lists, scatter, sums_over_lists
 from kronbench.pairs._sampling import counting_sort
 from kronbench.pairs.data import PairData
 
-# Features other than zero of a block of vertices: their places, of two bytes, stay in L2.
-_ENTRIES_OF_A_BLOCK = 1 << 18
+# Features other than zero of a block of vertices: their places, of two bytes, take 1 MiB. Smaller
+# blocks stay in L2, but read the table once more each.
+_ENTRIES_OF_A_BLOCK = 1 << 19
 
 # Bytes up to which sparse features are made dense where that is counted cheaper.
 _MOST_DENSE_BYTES = 1 << 30
