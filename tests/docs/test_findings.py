@@ -265,14 +265,19 @@ def test_counts_of_the_board(numbers):
     (shown,) = (found for found in findings() if found["item"] == "rivals/section-1")
     assert f"LightGBM in {wins} of 28 comparisons and behind in {loses}" in shown["sentence"]
     lost = "; ".join(rival.loc[("KronRidge", "LightGBM"), "loses on"])
-    assert lost == "Davis (-0.027); none; Davis (-0.041); none"
-    assert "known vertices (by .027) and for new targets (by .041), and ahead on KIBA" in TEXT
+    assert lost == "Davis (-0.024); none; Davis (-0.025); none"
+    assert "known vertices (by .024) and for new targets (by .025), and ahead on KIBA" in TEXT
     won = rival.loc[("KronRidge", "LightGBM")].set_index("setting")["wins"]
     assert won.to_dict() == {"A": 0, "B": 1, "C": 0, "D": 1}
-    for other in ("NRLMF", "WNN-GIP"):  # which only data sets of classes have
-        assert counted("KronRidge", other).tolist() == [0, 2, 14]
+    # Only data sets of classes have these.
+    ahead = [counted("KronRidge", other).tolist() for other in ("NRLMF", "WNN-GIP")]
+    assert ahead == [[0, 4, 12], [0, 2, 14]]
+    told = "NRLMF is ahead of KronRidge in 4 of 16 comparisons, WNN-GIP in 2, and both are behind"
+    assert told in TEXT
+    assert told in WHICH_MODEL
     wins, loses, _ = counted("KronRidgeCV", "LightGBM")
     assert f"is ahead in {wins} and behind in {loses}." in TEXT
+    assert f"ahead of LightGBM in {wins} of 28 comparisons, behind in {loses}." in WHICH_MODEL
     loses, wins, _ = counted("KronRidge", "KronRidge and LightGBM")
     told = f"significantly behind KronRidge in no comparison and ahead in {wins}"
     assert (loses, told in TEXT, told in WHICH_MODEL) == (0, True, True)
@@ -287,4 +292,6 @@ def test_counts_of_the_board(numbers):
     assert f"On known vertices of Davis, KronRidge has a CI of {near(mean, 3)} here" in TEXT
     ranks = numbers["rivals/figure-2"]
     level = ranks.groupby("setting")["group"].sum() - 1
-    assert (level.min(), level.max()) == (1, 5)
+    assert (level.min(), level.max()) == (1, 4)
+    single = ranks[ranks["method"] != "KronRidge and LightGBM"].groupby("method")["group"].sum()
+    assert single[single == 4].index.tolist() == ["KronRidgeCV"]  # in all settings
