@@ -54,8 +54,9 @@ def test_what_else_is_told_in_python(folder):
         assert_same(run(folder, program), expected)
 
 
-def test_the_command_without_output_runs_in_small(tmp_path):
-    (evaluate,) = texts(PAGE, "")
+def test_the_commands_without_output_run(tmp_path, folder):
+    evaluate, fit = texts(PAGE, "")
+    assert "row_landmarks=500" in typed(folder, fit)
     tables(tmp_path, real=True)
     options = shlex.join([*arguments(tmp_path), "--splits", "2", "--repeats", "1"])
     assert "B  new rows" in typed(tmp_path, evaluate.replace("...", options))
