@@ -272,7 +272,7 @@ def test_counts_of_the_board(numbers):
     # Only data sets of classes have these.
     ahead = [counted("KronRidge", other).tolist() for other in ("NRLMF", "WNN-GIP")]
     assert ahead == [[0, 4, 12], [0, 2, 14]]
-    told = "NRLMF is ahead of KronRidge in 4 of 16 comparisons, WNN-GIP in 2, and both are behind"
+    told = "NRLMF is ahead of KronRidge in 4 of 16 comparisons and WNN-GIP in 2; neither is behind"
     assert told in TEXT
     assert told in WHICH_MODEL
     wins, loses, _ = counted("KronRidgeCV", "LightGBM")
