@@ -17,7 +17,7 @@ from kronbench.models._pair_classifier import check_columns
 from kronbench.pairs.data import used_vertices
 
 # Landmarks are drawn among at most so many vertices each.
-_VERTICES_A_LANDMARK = 50
+VERTICES_A_LANDMARK = 50
 
 
 class VertexFeatures:
@@ -42,7 +42,7 @@ class VertexFeatures:
             # Imported here, as predictions seldom need it.
             from kronbench.models.landmarks import Landmarks
 
-            vertices, most = np.arange(features.shape[0])[used], _VERTICES_A_LANDMARK * landmarks
+            vertices, most = np.arange(features.shape[0])[used], VERTICES_A_LANDMARK * landmarks
             if len(vertices) > most:
                 vertices = np.random.default_rng(0).choice(vertices, most, replace=False)
             options = {"kernel": kernel, "gamma": gamma, "dtype": self._dtype, "random_state": 0}

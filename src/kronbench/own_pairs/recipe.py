@@ -22,6 +22,7 @@ from kronbench import evaluation, models
 from kronbench.errors import InputError
 from kronbench.io import did_you_mean
 from kronbench.models import VertexScaler
+from kronbench.models._vertex_features import VERTICES_A_LANDMARK
 from kronbench.own_pairs import PAIR_SOLVERS
 from kronbench.own_pairs.similarities import as_kernel, clip
 from kronbench.pairs import PairData
@@ -333,7 +334,7 @@ def needed_memory(
     without = is_primal or thin or not has_forms
     landmarks = [parameters.get(f"{side}_landmarks") for side in _SIDES]
     matrices = sum(
-        8.0 * k * (m + min(n, 50 * k))
+        8.0 * k * (m + min(n, VERTICES_A_LANDMARK * k))
         if k
         else 0.0
         if without and kernel == "linear"
