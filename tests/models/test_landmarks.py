@@ -46,6 +46,16 @@ def test_a_model_of_landmarks_is_that_of_their_features(problem, kernel, solver)
     features = by_hand(X, kernel, **KERNELS[kernel])
     expected = KronRidge(**options).fit(features(X), y).predict(features(new))
     np.testing.assert_allclose(model.fit(X, y).predict(new), expected, atol=1e-9)
+    # Standard deviations have what the features leave of k(x, x), too (JMLR 6, 2005, eq. 20b).
+    P, R = (
+        (Z.row_features[Z.rows][:, :, None] * Z.col_features[Z.cols][:, None]).reshape(len(Z), -1)
+        for Z in (features(X), features(new))
+    )
+    prior = (new.col_features**2).sum(axis=1)[new.cols]  # both kernels of rows are one at (d, d)
+    posterior = np.linalg.inv(P.T @ P / 2.0 + np.eye(P.shape[1]))
+    variance = prior - (R**2).sum(axis=1) + np.einsum("ij,jk,ik->i", R, posterior, R)
+    expected_std = np.sqrt(model.noise_variance_ / 2.0 * variance)
+    np.testing.assert_allclose(model.predict_std(new), expected_std, rtol=1e-5)
     exact = model.set_params(row_landmarks=None).fit(X, y).predict(new)
     assert np.abs(exact - expected).max() > 1e-3
     # As many landmarks as the kernel has vertices are the kernel.

@@ -530,7 +530,9 @@ default "linear"
 
         Roots of (noise_variance_ / reg) (k(x, x) - k_x' (Q + reg I)^-1 k_x). That of a new label
         is ``np.sqrt(std**2 + model.noise_variance_)``. A precomputed kernel has it only for the
-        vertices that were given to ``fit``.
+        vertices that were given to ``fit``. With landmarks what their features leave of k(x, x) is
+        added, so that a vertex far from all landmarks is not certain (the deterministic training
+        conditional of Quiñonero-Candela & Rasmussen, JMLR 6, 2005, eq. 20b).
 
         Where "auto" needs no iterations a QR decomposition of the p products of features gives
         them to rounding, whatever the scale of a feature, in O(n p^2 + t p^2). Elsewhere conjugate
