@@ -266,8 +266,8 @@ def test_counts_of_the_board(numbers):
     assert f"LightGBM in {wins} of 28 comparisons and behind in {loses}" in shown["sentence"]
     lost = "; ".join(rival.loc[("KronRidge", "LightGBM"), "loses on"])
     assert lost == "Davis (-0.024); Ki (-0.019); none; Davis (-0.025); none"
-    told = "behind on Davis, for known vertices (by .024) and for new targets (by .025), and on Metz "
-    assert told + "for known vertices (by .019). It is ahead on KIBA with both new" in TEXT
+    told = "behind on Davis, for known vertices (by .024) and for new targets (by .025), and on "
+    assert told + "Metz for known vertices (by .019). It is ahead on KIBA with both new" in TEXT
     won = rival.loc[("KronRidge", "LightGBM")].set_index("setting")["wins"]
     assert won.to_dict() == {"A": 0, "B": 0, "C": 0, "D": 1}
     # Only data sets of classes have these.
