@@ -10,6 +10,7 @@ from kronbench.evaluation import SettingKFold
 from kronbench.models import KronRidge, Landmarks
 from kronbench.own_pairs.recipe import INNER_FOLDS, Recipe, needed_memory
 from kronbench.own_pairs.selection import choose
+from tests.models.kron_problems import product_features
 
 KERNELS = {"tanimoto": {}, "gaussian": {"row_gamma": 0.05}}
 
@@ -47,10 +48,7 @@ def test_a_model_of_landmarks_is_that_of_their_features(problem, kernel, solver)
     expected = KronRidge(**options).fit(features(X), y).predict(features(new))
     np.testing.assert_allclose(model.fit(X, y).predict(new), expected, atol=1e-9)
     # Standard deviations have what the features leave of k(x, x), too (JMLR 6, 2005, eq. 20b).
-    P, R = (
-        (Z.row_features[Z.rows][:, :, None] * Z.col_features[Z.cols][:, None]).reshape(len(Z), -1)
-        for Z in (features(X), features(new))
-    )
+    P, R = product_features(features(X)), product_features(features(new))
     prior = (new.col_features**2).sum(axis=1)[new.cols]  # both kernels of rows are one at (d, d)
     posterior = np.linalg.inv(P.T @ P / 2.0 + np.eye(P.shape[1]))
     variance = prior - (R**2).sum(axis=1) + np.einsum("ij,jk,ik->i", R, posterior, R)
