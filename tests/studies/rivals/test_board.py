@@ -122,13 +122,18 @@ class Sizes(BaseEstimator):
         return self.reg * (X.rows - X.cols)
 
 
-@pytest.mark.parametrize(("most", "n_train"), [(None, 700), (250, 250)])
-def test_parameters_are_chosen_on_a_sample_and_the_last_fit_has_all_pairs(nr, most, n_train):
-    entry = {"solver": f"{__name__}.Sizes", "grid": {"reg": [1, 2]}, "most_pairs": most}
+@pytest.mark.parametrize(
+    ("own", "n_chosen", "n_train"),
+    [({}, 400, 700), ({"most_pairs": 250}, 250, 250), ({"choice_pairs": 100}, 100, 700)],
+)
+def test_parameters_are_chosen_on_a_sample_and_the_last_fit_has_all_pairs(
+    nr, own, n_chosen, n_train
+):
+    entry = {"solver": f"{__name__}.Sizes", "grid": {"reg": [1, 2]}} | own
     bounds = {"pairs": {"others": 400}, "train_pairs": {"others": 700}, "settings": ["A"]}
     Sizes.fits.clear()
     frame = board.run(spec(**bounds) | {"methods": {"sizes": entry}}, nr, None)
-    sample = 0.75 * min(400, n_train)
+    sample = 0.75 * n_chosen
     assert [n for n, _ in Sizes.fits] == pytest.approx([sample, sample, n_train], abs=1)
     assert frame["n_train"].tolist() == [n_train]
 

