@@ -23,9 +23,18 @@ from kronbench_suite.report.layout import arrange
 from kronbench_suite.runner.plans import load_scales
 from kronbench_suite.runner.read_results import read_table
 from kronbench_suite.studies.field.score_predictions import score_kept
-from kronbench_suite.studies.rivals.measure import board
-from kronbench_suite.studies.rivals.measure.pair_rivals import PairExtraTrees, PairFactors
-from kronbench_suite.studies.rivals.plot import board as plot_board, head_to_head, rank_groups
+from kronbench_suite.studies.rivals.measure import board, learning_curves
+from kronbench_suite.studies.rivals.measure.pair_rivals import (
+    PairExtraTrees,
+    PairFactors,
+    features,
+)
+from kronbench_suite.studies.rivals.plot import (
+    board as plot_board,
+    head_to_head,
+    learning_curves as plot_curves,
+    rank_groups,
+)
 from kronbench_suite.studies.rivals.plot.comparisons import (
     TEST_OVER_TRAIN,
     by_method,
@@ -136,6 +145,31 @@ def test_parameters_are_chosen_on_a_sample_and_the_last_fit_has_all_pairs(
     sample = 0.75 * n_chosen
     assert [n for n, _ in Sizes.fits] == pytest.approx([sample, sample, n_train], abs=1)
     assert frame["n_train"].tolist() == [n_train]
+
+
+def test_a_curve_has_the_splits_and_test_pairs_of_the_board(nr):
+    """With as many pairs as the board is bound to, its points are the scores of the board."""
+    bound = {"pairs": {"others": 250}, "train_pairs": {"others": 250}, "settings": ["A"]}
+    of_board = board.run(spec("KronRidge", **bound), nr, None)
+    curves = spec("KronRidge", settings=["A"]) | {"sizes": [100, 250, 10**6]}
+    found = learning_curves.run(curves, nr, None).set_index("size")
+    assert found.index.tolist() == [100, 250]
+    assert found.loc[250, "score"] == of_board.loc[0, "score"]
+    assert found.loc[250, "chosen"] == of_board.loc[0, "chosen"]
+
+
+def test_the_last_point_of_a_curve_is_the_score_of_the_board():
+    shown = {"dataset": "NR", "source": "mirror", "setting": "A", "method": "KronRidge", "±": 0.01}
+    points = [
+        shown | {"of": "rivals/table-4", "n_train": 100, "measure": "AUC", "mean": 0.6},
+        shown | {"of": "rivals/table-1", "n_train": 700, "measure": "AUC", "mean": 0.7, "main": 1},
+        shown
+        | {"of": "rivals/table-1", "n_train": 700, "measure": "AUPR", "mean": 0.2, "main": 0},
+    ]
+    points.append(points[1] | {"method": "margins"})  # has no curve
+    table = plot_curves.tabulate(pd.DataFrame(points), None, None)
+    assert table["n_train"].tolist() == [100, 700]
+    assert table["mean"].tolist() == [0.6, 0.7]
 
 
 def test_each_split_draws_a_permutation_of_the_control(nr):
@@ -252,6 +286,35 @@ def test_boosted_trees_along_their_number_are_those_of_each_number():
         np.testing.assert_array_equal(scores, model.predict(X[200:]))
     numbers = PairExtraTrees(20, random_state=0).fit(X[:200], y[:200]).predict(X[200:])
     assert np.corrcoef(numbers, path[1])[0, 1] > 0.5
+
+
+def test_a_leaf_is_the_penalized_mean_of_its_pairs():
+    """The first tree of squared errors, and of features that stand side by side."""
+    pytest.importorskip("lightgbm")
+    from kronbench_suite.studies.rivals.measure.pair_lightgbm import PairLightGBM
+
+    rng = np.random.default_rng(6)
+    X = PairData.complete(rng.standard_normal((20, 2)), rng.standard_normal((15, 3)))
+    y = rng.standard_normal(300)
+    model = PairLightGBM(1, num_leaves=8, learning_rate=0.5, min_child_samples=7, reg_lambda=3.0)
+    booster = model.fit(X, y).booster_
+    leaves, found = booster.predict(features(X), pred_leaf=True)[:, 0], model.predict(X)
+    assert len(np.unique(leaves)) > 2
+    for leaf in np.unique(leaves):
+        residuals = (y - y.mean())[leaves == leaf]
+        assert len(residuals) >= 7
+        expected = y.mean() + 0.5 * residuals.sum() / (len(residuals) + 3)
+        np.testing.assert_allclose(found[leaves == leaf], expected, 1e-6)
+
+
+def test_both_are_the_rows_and_the_components_side_by_side(nr):
+    inputs = board.Problem(nr, SPEC).inputs
+    for side in ("row_features", "col_features"):
+        rows, components, both = (
+            getattr(inputs[name], side) for name in ("rows", "components", "both")
+        )
+        np.testing.assert_array_equal(both[:, : rows.shape[1]], rows)
+        np.testing.assert_array_equal(both[:, rows.shape[1] :], components)
 
 
 @pytest.mark.parametrize("setting", ["A", "B", "C", "D"])

@@ -134,6 +134,7 @@ class Problem:
         components = [principal_components(K, spec["components"]) for K in kernels]
         sides = {"kernels": kernels, "components": components}
         sides["rows"] = [K.astype(np.float32) for K in kernels]
+        sides["both"] = [np.hstack(pair) for pair in zip(sides["rows"], components, strict=True)]
         if "row_texts" in data.arrays and importlib.util.find_spec("rdkit"):
             found = MorganFingerprints(n_bits=1024), KmerSpectrum(k=2)
             texts = data["row_texts"], data["col_texts"]

@@ -1,4 +1,4 @@
-"""Scores by the number of training pairs, on splits of the board.
+"""Scores with some of the training pairs, on the splits of the board.
 
 Parameters
 ----------
@@ -7,7 +7,7 @@ means : methods of which the mean is scored, by its name
 settings : what is new in a test pair
 repetitions : number of random splits of a setting, by data set
 test_size : share of the vertices, or of the pairs, that are new
-sizes : numbers of training pairs; a split also has all that it gives
+sizes : numbers of training pairs, fewer than a split gives
 train_pairs : training pairs at most, by data set
 pairs : training pairs on which parameters are chosen at most, by data set
 inner : inner splits that choose, by data set
@@ -36,7 +36,8 @@ def run(spec, data, rng):
     """One row for each setting, draw, number of training pairs and method.
 
     A method is fitted to the first ``size`` of the training pairs in random order, and chooses its
-    parameters on these. ``size`` is 0 for all pairs of the split.
+    parameters on these. The splits, their test pairs and the order of the training pairs are those
+    of the board where ``test_pairs`` and the seed are, so that its score is the end of a curve.
     """
     methods, skipped = installed(spec["methods"])
     problem, rows = Problem(data, spec), []
@@ -44,10 +45,8 @@ def run(spec, data, rng):
     for setting, draw in tqdm(draws, desc=data.name, unit="split"):
         split = problem.split(setting, draw)
         most = min(len(split.order), problem.of("train_pairs") or np.inf)
-        for size in (*(size for size in spec["sizes"] if size < most), 0):
-            entries = {
-                name: entry | {"most_pairs": size or None} for name, entry in methods.items()
-            }
+        for size in (size for size in spec["sizes"] if size < most):
+            entries = {name: entry | {"most_pairs": size} for name, entry in methods.items()}
             suitable = problem.suitable(entries, split, skipped)
             _, measured = measured_on(suitable, spec["means"], problem, split)
             at = {"setting": setting, "repetition": draw, "size": size, "n_test": len(split.test)}

@@ -13,7 +13,8 @@ from kronbench_suite.studies.rivals.measure.pair_rivals import features
 class PairLightGBM(BaseEstimator):
     """Boosted trees on the features [d, t]: logistic loss for two labels, else squared error.
 
-    A tree reads a share ``colsample_bytree`` of the features, each in at most ``max_bin`` bins.
+    A tree reads a share ``colsample_bytree`` of the features, each in at most ``max_bin`` bins;
+    a leaf has ``min_child_samples`` pairs at least, and its value the L2 penalty ``reg_lambda``.
     """
 
     def __init__(
@@ -23,6 +24,8 @@ class PairLightGBM(BaseEstimator):
         learning_rate=0.1,
         colsample_bytree=1.0,
         max_bin=63,
+        min_child_samples=20,
+        reg_lambda=0.0,
         random_state=None,
     ):
         self.n_estimators = n_estimators
@@ -30,6 +33,8 @@ class PairLightGBM(BaseEstimator):
         self.learning_rate = learning_rate
         self.colsample_bytree = colsample_bytree
         self.max_bin = max_bin
+        self.min_child_samples = min_child_samples
+        self.reg_lambda = reg_lambda
         self.random_state = random_state
 
     def fit(self, X: PairData, y: np.ndarray) -> PairLightGBM:
