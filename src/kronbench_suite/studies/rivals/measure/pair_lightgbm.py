@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import lightgbm
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -54,6 +56,9 @@ class PairLightGBM(BaseEstimator):
 
     def decision_path(self, X: PairData, n_estimators) -> np.ndarray:
         """Scores (t, s) by each number of trees, up to the fitted one."""
-        options, pairs = {"raw_score": True}, features(X)
-        scores = [self.booster_.predict(pairs, num_iteration=n, **options) for n in n_estimators]
-        return np.transpose(scores)
+        pairs, parts = features(X), itertools.pairwise([0, *n_estimators])
+        scores = [  # of the trees that each number adds to the one before
+            self.booster_.predict(pairs, start_iteration=n, num_iteration=m - n, raw_score=True)
+            for n, m in parts
+        ]
+        return np.cumsum(scores, axis=0).T
