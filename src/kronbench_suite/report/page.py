@@ -177,8 +177,9 @@ def _facts(claims, verdicts, plan, whole):
         if finding["item"] in by_name
     ]
     # Of a checkout the page that tells them at length is inside: a page may be sent alone.
-    story = checkout_path("docs", "findings.md")
-    facts["story"] = _data_address("md", story.read_bytes()) if story.exists() else ""
+    path = checkout_path("docs", "findings.md")
+    story = alone(path.read_text(encoding="utf-8")).encode() if path.exists() else b""
+    facts["story"] = _data_address("md", story) if story else ""
     pictures = [by_name[name] for name in _PICTURES if name in by_name]
     facts["pictures"] = [
         entry | {"small": _small(entry["item"].output("png"))}
@@ -232,6 +233,11 @@ def _technical(claim):
     """How a claim is selected and checked, as its file says it."""
     told = {key: claim[key] for key in _CHECKED if key in claim}
     return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=100)
+
+
+def alone(text: str) -> str:
+    """A page of the documentation to send alone: its links to other pages tell where these are."""
+    return re.sub(r"\[([^]]+)\]\((?![a-z]+:)([^)]+)\)", r"\1 (docs/\2)", text)
 
 
 def findings() -> list[dict]:

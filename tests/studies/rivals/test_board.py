@@ -133,7 +133,12 @@ class Sizes(BaseEstimator):
 
 @pytest.mark.parametrize(
     ("own", "n_chosen", "n_train"),
-    [({}, 400, 700), ({"most_pairs": 250}, 250, 250), ({"choice_pairs": 100}, 100, 700)],
+    [
+        ({}, 400, 700),
+        ({"most_pairs": 250}, 250, 250),
+        ({"choice_pairs": 100}, 100, 700),
+        ({"choice_pairs": None}, 700, 700),
+    ],
 )
 def test_parameters_are_chosen_on_a_sample_and_the_last_fit_has_all_pairs(
     nr, own, n_chosen, n_train

@@ -48,9 +48,9 @@ def run(spec, data, rng):
     """One row for each setting, draw and method, and one for each of ``means`` of methods.
 
     A method chooses from its ``grid`` on ``inner`` splits of a sample of ``pairs``, or of the
-    ``choice_pairs`` of its entry where these are fewer, or of all training pairs where its entry
-    says ``chooses_on_all``; its last fit takes all training pairs of the split, up to
-    ``train_pairs`` and the ``most_pairs`` of its entry. ``labels: classes`` or
+    ``choice_pairs`` of its entry where these are fewer (null: of all training pairs, which what
+    reads whole profiles needs to choose, too); its last fit takes all training pairs of the split,
+    up to ``train_pairs`` and the ``most_pairs`` of its entry. ``labels: classes`` or
     ``numbers`` of an entry leaves other data sets out, and a classifier is of classes. In a grid
     "a+b" has one value for both, or a list with one for each, and ``reads`` is what it reads:
     values that a data set has not are left out. ``grid_edges`` is the share of chosen values at an
@@ -226,9 +226,8 @@ def principal_components(K: np.ndarray, most: int) -> np.ndarray:
 def _measured(entry, problem, split):
     """The scores of the test pairs by a method, and its row."""
     train = split.order[: problem.of("train_pairs")][: entry.get("most_pairs")]
-    # What needs all pairs, or profiles of them, needs them to choose, too.
-    on_all = entry.get("complete") or entry.get("chooses_on_all")
-    sample = train if on_all else train[: problem.of("pairs")][: entry.get("choice_pairs")]
+    choice_pairs = entry.get("choice_pairs", len(train))
+    sample = train if choice_pairs is None else train[: problem.of("pairs")][:choice_pairs]
     train, inner = np.sort(train), list(problem.inner(split, np.sort(sample)))
     with Stopwatch() as choosing:
         chosen = _chosen(entry, problem, inner, split.seed)
