@@ -265,7 +265,8 @@ def test_counts_of_the_board(numbers):
     (shown,) = (found for found in findings() if found["item"] == "rivals/section-1")
     assert f"LightGBM in {wins} of 28 comparisons and behind in {loses}" in shown["sentence"]
     lost = "; ".join(rival.loc[("KronRidge", "LightGBM"), "loses on"])
-    assert lost == "Davis (-0.032), Ki (-0.024), KIBA (-0.005); none; Davis (-0.028), Ki (-0.018); none"
+    named = "Davis (-0.032); Ki (-0.024); KIBA (-0.005); none; Davis (-0.028); Ki (-0.018); none"
+    assert lost == named
     told = "behind for known vertices on Davis (by .032), Metz (by .024) and KIBA (by .005), "
     assert told + "and for new targets on Davis (by .028) and Metz (by .018)" in TEXT
     won = rival.loc[("KronRidge", "LightGBM")].set_index("setting")["wins"]
@@ -297,5 +298,16 @@ def test_counts_of_the_board(numbers):
     ranks = numbers["rivals/figure-2"]
     level = ranks.groupby("setting")["group"].sum() - 1
     assert (level.min(), level.max()) == (1, 5)
-    single = ranks[ranks["method"] != "KronRidge and LightGBM"].groupby("method")["group"].sum()
-    assert single[single == 4].index.tolist() == ["KronRidgeCV"]  # in all settings
+    tied = ranks[ranks["group"] == 1].groupby("method")["setting"].agg("".join)
+    assert set(tied["KronRidge and LightGBM"]) == set("ABCD")
+    assert tied[tied.str.len() == 4].index.tolist() == ["KronRidge and LightGBM"]
+    assert set(tied["KronRidgeCV"]) == set("BCD")
+    assert set(tied["LightGBM"]) == set("ABD")
+    curves = numbers["rivals/figure-4"].query("setting == 'A'")
+    means = curves.pivot(index=["dataset", "n_train"], columns="method", values="mean")
+    first = means.loc["Davis", 1000]
+    told = f"1,000 training pairs ({near(first['LightGBM'])} and {near(first['KronRidge'])})"
+    assert told in TEXT
+    ahead = means.loc["E", "LightGBM"] > means.loc["E", "KronRidge"]
+    assert ahead.tolist() == [False, False, False, True]
+    assert means.loc["E"].index[2] == 16000
