@@ -76,7 +76,8 @@ def kernels(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Kernel matrices and labels for the experiments of Stock et al. (2016): targets are rows.
 
     K (q, q) of targets and G (m, m) of drugs are similarities symmetrized, negative eigenvalues
-    set to zero, which the paper does not do (KK* and TS* of its table 6.1 keep them); of Davis et al. the normalized alignment score of targets, from percent to 0..1.
+    set to zero, which the paper does not do (KK* and TS* of its table 6.1 keep them); of Davis et
+    al. the normalized alignment score of targets, from percent to 0..1.
     Y (q, m) has interactions as N/N+ and -N/N- (N pairs, N+ of them interactions; section 6.1),
     affinities as pKd = -log10(Kd / 1 M). All must be known.
     """
